@@ -47,8 +47,9 @@ AROUND = 5
 
 
 def kept(check: Check, most: int) -> Sequence[int] | None:
-    """Return the iterations (from 1) that are kept so that at most about `most` values are; None
-    for all.
+    """Return the iterations (from 1) that are kept so that at most about `most` values are.
+
+    None for all.
     """
     longest = max((run.longest for run in check.runs), default=0)
     values = sum(run.recorded_losses for run in check.runs)
@@ -103,9 +104,7 @@ def made(
     tensors: bytes = b"",
     texts: Mapping[str, str] = MappingProxyType({}),
 ) -> Bundle:
-    """Return the attachment of a check, with the recorded values of `tensors` and the user's files
-    where they are given.
-    """
+    """Return the attachment of a check, with recorded `tensors` and the user's files if given."""
     shown = redacted(check, redaction)
     if redaction.strict:
         shown = in_plain_words(shown)
@@ -142,8 +141,9 @@ def of_pages(subject: Subject, pages: Mapping[str, bytes], redaction: Redaction)
 
 
 def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
-    """Return what the attachment of a check is about; `kept`: the iterations of losses.csv, None
-    for all.
+    """Return what the attachment of a check is about.
+
+    `kept`: the iterations of losses.csv; None for all.
     """
     losses = ""
     if kept is not None:
@@ -169,7 +169,7 @@ def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
 
 
 def page(shown: Check) -> bytes:
-    """report.html of a check of which nothing more is to be taken out."""
+    """Return report.html of a check of which nothing more is to be taken out."""
     return b"".join(FORMATS["html"].chunks(Sheet(shown, leaving=shown)))
 
 
@@ -196,8 +196,9 @@ def _without_values(shown: Check) -> Check:
 
 
 def _replay(shown: Check, tensors: bytes) -> dict[str, bytes]:
-    """Return the script that runs the operation which differs alone, where one can be made, and the
-    values that it reads.
+    """Return a script that runs the differing operation alone, and the values that it reads.
+
+    Nothing if no such script can be made.
     """
     script = replay.script(shown)
     if script is None:

@@ -43,7 +43,7 @@ MOST_LINES = 100
 
 
 def way(redaction: Redaction) -> str:
-    """Return what `--redact` is asked for where this is what comes of it."""
+    """Return the value of `--redact` that leads to a redaction."""
     if redaction.level == "folder":
         return "none"
     return "strict" if redaction.strict else "default"
@@ -141,9 +141,7 @@ def _source(subject: Subject) -> str:
 
 
 def _lines_of(diff: str) -> Iterator[SourceLine]:
-    """Yield the lines of the user's files that a unified difference shows; what a patch adds is
-    none of them.
-    """
+    """Yield the lines of the user's files that a unified difference shows, without added lines."""
     for line in diffs.lines(diff):
         if line.sign != "+":
             yield SourceLine(file=line.file, line=line.before, text=line.text)
@@ -162,8 +160,9 @@ _REASONS: Mapping[str, str] = {
 
 
 def in_plain_words(check: Check) -> Check:
-    """Return the check with sentences made of closed words alone, where those with names were left
-    out.
+    """Return the check with sentences that name nothing of the user's.
+
+    They are made of a closed set of words, where sentences with names were left out.
     """
     ladder, lead = check.ladder, check.lead
     return replace(

@@ -12,8 +12,9 @@ FOLDER, LOGS = "source", "log"
 
 
 def files(texts: Mapping[str, str], redaction: Redaction) -> dict[str, bytes]:
-    """Return the texts of the user's files by their places in the attachment, through the detector;
-    none in `strict`, where no free text leaves.
+    """Return the texts of the user's files by their places in the attachment, through the detector.
+
+    None in `strict`, where no free text leaves.
     """
     shown = {_place(redaction.path(name)): redaction.source(text) for name, text in texts.items()}
     return {name: text.encode("utf-8", "replace") for name, text in shown.items() if text}

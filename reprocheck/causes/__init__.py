@@ -1,3 +1,4 @@
-"""Why the runs differ: `cause.causes_of(check, folder)`, each cause with its evidence, its line and
-its fix.
+"""Say why the runs differ: `cause.causes_of(check, folder)`.
+
+Each cause comes with its evidence, its line and its fix.
 """

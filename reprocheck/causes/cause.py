@@ -1,5 +1,6 @@
-"""Why the runs differ: entries of the catalogue that fit what the ladder shows, the best first,
-each with evidence and a fix.
+"""Choose the entries of the catalogue that fit what the ladder shows.
+
+They are the causes of a difference, the best first, each with evidence and a fix.
 """
 
 from __future__ import annotations

@@ -68,8 +68,9 @@ class Recorded:
 
 
 def confidence(name: str, facts: Iterable[Recorded]) -> Confidence:
-    """Return *observed* if one thing has all the facts of a list in `observed_by` of the entry with
-    this name, else *suspected*.
+    """Return *observed* if one thing has all the facts that an entry needs, else *suspected*.
+
+    The facts are one of the lists in `observed_by` of the entry with this name.
 
     A line of the source is no fact.
     """

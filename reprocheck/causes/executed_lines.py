@@ -1,5 +1,6 @@
-"""Decide whether a line was executed, from the lines that were seen running and the functions that
-ended.
+"""Decide whether a line was executed.
+
+It is decided from the lines that were seen running and the functions that ended.
 """
 
 from __future__ import annotations
@@ -68,9 +69,7 @@ class _Block:
 
     @property
     def guarded(self) -> bool:
-        """Return whether an error in the block is caught, so that the rest of the block may be
-        skipped.
-        """
+        """Return whether an error in the block is caught: the rest of the block may be skipped."""
         return self.name == "body" and isinstance(self.owner, ast.Try) and bool(self.owner.handlers)
 
 
@@ -152,8 +151,9 @@ def _is_left(one: Ran, file: str, function: _Function | None, *, script: bool) -
 
 
 def _left_out(tree: ast.Module, line: int, other: int) -> bool:
-    """Return whether a line cannot run if another line runs, because it is in the other branch of
-    an `if` that runs once.
+    """Return whether a line cannot run if another line runs.
+
+    That is so if it is in the other branch of an `if` that runs once.
     """
     mine = theirs = tree.body
     while mine and mine is theirs:
@@ -171,8 +171,9 @@ def _holding(body: Sequence[ast.stmt], line: int) -> ast.stmt | None:
 
 
 def _holding_one(blocks: Sequence[list[ast.stmt]], line: int) -> list[ast.stmt]:
-    """Return the block that holds a line; empty if no block does, as for the condition of an
-    `if`.
+    """Return the block that holds a line.
+
+    Empty if no block does, as for the condition of an `if`.
     """
     return next((block for block in blocks if _holding(block, line)), [])
 
@@ -188,8 +189,9 @@ def _parts(node: ast.AST | None, names: Mapping[type, tuple[str, ...]]) -> list[
 
 
 def _passed(here: Place, there: Place) -> bool:
-    """Return whether the statement at `here` began before the one at `there`: it is earlier in a
-    shared block, or the same.
+    """Return whether the statement at `here` began before the one at `there`.
+
+    That is so if it is earlier in a shared block, or the same.
     """
     if not here.blocks:
         return False

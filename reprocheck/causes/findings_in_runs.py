@@ -1,5 +1,6 @@
-"""What the scan finds in the files of a check that differs, and whether the recorded runs executed
-those lines.
+"""Scan the files of a check that differs.
+
+Each finding says whether the recorded runs executed its line.
 """
 
 from __future__ import annotations
@@ -75,8 +76,9 @@ def _ran(check: Check, folder: Path, rung: Rung | None) -> Sequence[Ran]:
 
 
 def _before(rung: Rung | None, ran: Sequence[Ran]) -> int | None:
-    """Return the offset in the trace at which the first difference was recorded; None if it is not
-    known.
+    """Return the offset in the trace at which the first difference was recorded.
+
+    None if it is not known.
     """
     if rung is None:
         return None
@@ -104,9 +106,7 @@ class _Seen:
     before: int | None
 
     def finding(self, one: Finding) -> StaticFinding:
-        """Return a finding with whether its line was executed, and whether before the first
-        difference.
-        """
+        """Return a finding with whether its line ran, and whether before the first difference."""
         module = self.modules[one.path]
         script = one.path in (self.sources.script, self.sources.notebook)
         offset = len(module.source.line(one.joined_line)[: one.column - 1].encode())

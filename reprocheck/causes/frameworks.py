@@ -1,5 +1,6 @@
-"""The frameworks of a check in order: titles and fixes are chosen for the first framework that has
-one.
+"""List the frameworks of a check in the order in which titles and fixes are chosen.
+
+The first framework that has a title or a fix counts.
 
 A library may import another framework (tensorboard imports JAX), so the frameworks that the user's
 own code uses come first, the most used one foremost. A program that reports its losses itself and

@@ -21,8 +21,9 @@ _NAME = "unseeded-layer"
 
 
 def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
-    """Return the causes of a check; an unseeded layer gets the only line of the user's that makes a
-    layer of its class.
+    """Return the causes of a check, with the line that makes an unseeded layer.
+
+    It is known if only one line of the user's makes a layer of that class.
     """
     rung = check.first_rung
     if rung is None or not any(map(_lacks_line, check.causes)):
@@ -49,9 +50,7 @@ def _lacks_line(cause: Cause) -> bool:
 
 
 def _calls(tree: ast.AST, name: str) -> list[int]:
-    """Return the lines that call something of that name, whatever module it is in or alias it
-    has.
-    """
+    """Return the lines that call something of a name, in any module and under any alias."""
     # `Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`
     names = {one.asname: name for one in within(tree, ast.alias) if one.name == name}
     lines = []

@@ -1,5 +1,6 @@
-"""The program of a check as the scan reads it: what feeds its lines, and what makes the numbers
-that become seeds.
+"""Read the program of a check as the scan does.
+
+It tells what feeds a line, and what makes the numbers that become seeds.
 """
 
 from __future__ import annotations
@@ -42,9 +43,7 @@ def joined(ran: Sequence[Ran], notebook: str, cells: Sequence[Cell]) -> Sequence
     before = {f"{notebook}{CELL}{cell.number}": cell.first_line - 1 for cell in cells}
 
     def place(name: str, line: int) -> tuple[str, int]:
-        """Return a line of a cell as a line of the joined program; a line of another file
-        unchanged.
-        """
+        """Return a line of a cell as one of the joined program; another line unchanged."""
         if name not in before:
             return name, line
         return notebook, before[name] + line

@@ -1,5 +1,6 @@
-"""Errors that a framework raises because deterministic operators are required: the operator and the
-user's line, read from stderr.
+"""Find errors of frameworks that required deterministic operators raise.
+
+The operator and the user's line are read from stderr.
 """
 
 from __future__ import annotations
@@ -91,9 +92,7 @@ def refusal(check: Check) -> tuple[Run, Refusal] | None:
 
 
 def of_run(run: Run) -> Refusal | None:
-    """Return the error of deterministic mode that ended a run, with the file named as in
-    reports.
-    """
+    """Return the error of deterministic mode that ended a run, with files named as in reports."""
     found = parse(run.stderr_tail)
     if found is None or found.source is None:
         return found
@@ -101,8 +100,9 @@ def of_run(run: Run) -> Refusal | None:
 
 
 def parse(text: str) -> Refusal | None:
-    """Return the error of deterministic mode in the last lines of stderr; None for any other
-    error.
+    """Return the error of deterministic mode in the last lines of stderr.
+
+    None for any other error.
     """
     for pattern, name, framework in _PATTERNS:
         errors = list(pattern.finditer(text))

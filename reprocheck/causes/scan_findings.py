@@ -1,5 +1,6 @@
-"""Use findings of the scan as causes, and for the lines and fixes of other causes; then choose the
-leading cause.
+"""Use findings of the scan as causes, and for the lines and fixes of other causes.
+
+Then the leading cause is chosen.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ def with_scan(check: Check, folder: Path) -> Check:
 
 
 def suspected(check: Check) -> tuple[Cause, ...]:
-    """Return the causes of a check, with lines and causes that the scan adds; added causes come
-    first.
+    """Return the causes of a check, with causes and lines that the scan adds.
+
+    Added causes come first.
 
     A cause from the scan alone is never more than suspected.
     """
@@ -81,8 +83,9 @@ def cause_of(check: Check, one: StaticFinding) -> Cause:
 
 
 def located(check: Check, causes: Sequence[Cause], controls: Sequence[str]) -> tuple[Cause, ...]:
-    """Return the causes after a search in which `controls` remove the difference, with lines and
-    fixes of the scan.
+    """Return the causes with lines and fixes of the scan, after a search found `controls`.
+
+    The controls are those that remove the difference.
 
     A confirmed cause without a line gets the line that the scan knows, if only one line can be
     meant.
@@ -159,8 +162,7 @@ def _fits(one: StaticFinding, rung: Rung) -> bool:
 
 
 def _may_reach(one: StaticFinding, rung: Rung) -> bool:
-    """Return whether a source of randomness may reach the first differing rung in a way that
-    nothing recorded.
+    """Return whether a source of randomness may reach the first differing rung unrecorded.
 
     No draw makes a difference of rounding alone. Agreeing rungs above do not exclude a finding:
     they hold no record of weights that are built late, or of numbers that a module draws at its
@@ -173,7 +175,7 @@ def _may_reach(one: StaticFinding, rung: Rung) -> bool:
 
 
 def _down_to(rung: Rung) -> frozenset[RungName]:
-    """Return the rungs of the ladder from the top down to this one."""
+    """Return the rungs of the ladder from the top down to a given one."""
     return frozenset(RUNGS[: RUNGS.index(rung.rung) + 1])
 
 
@@ -216,8 +218,9 @@ class _Leads:
 
 
 def _passed_in_time(cause: Cause, scan: StaticScan) -> bool:
-    """Return whether the scan finds more than a note on the line of a cause, and the line ran
-    before the first difference.
+    """Return whether the scan finds more than a note on a line that ran before the difference.
+
+    The line is that of a cause.
     """
     grave = [one for one in scan.preceding if one.may_change_results]
     return found_by_scan(cause, replace(scan, findings=tuple(grave)))
@@ -231,17 +234,16 @@ _ORDER = (
 
 
 def _like(cause: Cause, scan: StaticScan) -> list[StaticFinding]:
-    """Return the findings with the code of a cause: on lines that ran before the first difference,
-    else on lines that may have run.
+    """Return the findings with the code of a cause.
+
+    Those on lines that ran before the first difference, else those on lines that may have run.
     """
     like = [one for one in scan.possible if one.code == cause.code]
     return list(filter(_precedes, like)) or like
 
 
 def _at_the_one(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
-    """Return a cause with the line and the fix of findings, if it has no line and the findings
-    share one.
-    """
+    """Return a cause with line and fix of findings, if it has no line and they share one."""
     if cause.source is not None or len({one.source.at for one in found}) != 1:
         return cause
     return _at(cause, found[0], found[0].source, _found(found[0]))
@@ -256,9 +258,7 @@ def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
 
 
 def _at(cause: Cause, one: StaticFinding, line: SourceLine, shown: Statement) -> Cause:
-    """Return a cause with a line, the fix of a finding, and the statement that supports the
-    line.
-    """
+    """Return a cause with a line, the fix of a finding, and a statement for the line."""
     return _with_fix_of(replace(cause, source=line, statements=(*cause.statements, shown)), one)
 
 
@@ -267,8 +267,9 @@ def _found(one: StaticFinding) -> FoundByScan:
 
 
 def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
-    """Return a cause with the patch of the scan as its fix: for its own line, else for the few
-    other lines of the same cause.
+    """Return a cause with the patch of the scan as its fix.
+
+    It is the patch of its own line, else of the few other lines of the same cause.
 
     If the scan has no patch for the line, its advice still fits better than the general fix of the
     catalogue.
@@ -314,8 +315,9 @@ def _at_lines(found: Sequence[StaticFinding]) -> AtLines:
 
 
 def _with_fix_of(cause: Cause, one: StaticFinding) -> Cause:
-    """Return a cause with the fix of a finding; with its own fix if the finding only says where to
-    read more.
+    """Return a cause with the fix of a finding.
+
+    Its own fix stays if the finding only says where to read more.
     """
     if not one.tells_fix:
         return cause

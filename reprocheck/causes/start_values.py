@@ -1,5 +1,6 @@
-"""Values that a start gives to a training and that are new each time, such as `--seed $RANDOM`:
-whether they explain the difference, and the line that makes them.
+"""Find values that are new at each start of a training, such as `--seed $RANDOM`.
+
+The module says whether they explain the difference, and which line makes them.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ def made_at_start(check: Check, read: Callable[[str], str | None]) -> Made | Non
 
 
 def is_what_differs(check: Check, folder: Path) -> bool:
-    """Return whether the first difference of the training is as large as that of the values given
-    at the start.
+    """Return whether the training differs as much as the values given at the start.
+
+    Compared with the first difference of the training.
 
     The compared numbers are seeds or a hyper-parameter. The ladder shows deeper runs, which were
     given numbers of their own.
@@ -66,8 +68,9 @@ def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
 
 
 def _first(check: Check) -> Given | None:
-    """Return the differing argument or variable on the first rung; None for two separate
-    recordings.
+    """Return the differing argument or variable on the first rung.
+
+    None for two separate recordings.
     """
     rung = check.first_rung
     if rung is None or check.record.compared:

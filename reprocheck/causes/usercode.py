@@ -58,8 +58,9 @@ class Hint:
 
 
 class UserCode:
-    """The user's own files of a check: the script, the modules beside it that it imports, and files
-    that the ladder names.
+    """The user's own files of a check.
+
+    The script, the modules beside it that it imports, and files that the ladder names.
     """
 
     def __init__(self, check: Recorded, folder: Path) -> None:
@@ -94,25 +95,22 @@ class UserCode:
         return tuple(sorted(found, key=lambda hint: rank.get(hint.source.file, len(rank))))
 
     def of(self, *kinds: str, near: SourceLine | None = None) -> Hint | None:
-        """Return the first hint of the first kind that has one; with `near`, the hint nearest to
-        that line.
-        """
+        """Return a hint of the first kind that has one; with `near`, the nearest to a line."""
         by_kind = ([hint for hint in self.hints if hint.is_of(kind)] for kind in kinds)
         found = next(filter(None, by_kind), [])
         return min(found, key=lambda hint: _distance(hint.source, near), default=None)
 
     def on(self, line: SourceLine | None, *kinds: str) -> Hint | None:
-        """Return a hint of these kinds on a line, or on the line before or after it, because a
-        statement may take several lines.
+        """Return a hint of these kinds on a line, or on the line before or after it.
+
+        A statement may take several lines.
         """
         fitting = [hint for hint in self.hints if hint.is_of(*kinds)]
         near = [hint for hint in fitting if _distance(hint.source, line) <= 1]
         return min(near, key=lambda hint: _distance(hint.source, line), default=None)
 
     def feeding(self, line: SourceLine | None, *kinds: str) -> Hint | None:
-        """Return the nearest hint of these kinds on a line, or on a line that makes what it
-        reads.
-        """
+        """Return the nearest hint of these kinds on a line, or on one that makes what it reads."""
         if line is None:
             return None
         return next((hint for hint in self._that_feed(line) if hint.is_of(*kinds)), None)
@@ -126,8 +124,9 @@ class UserCode:
         return next(map(self._of_call, made), line)
 
     def seed_made_of(self, line: SourceLine) -> SourceLine | None:
-        """Return the line that makes a seed from what is called on a line; None if there is
-        none.
+        """Return the line that makes a seed from what is called on a line.
+
+        None if there is none.
         """
         for one in seeds(self.program):
             if any(is_at(self._of_call(call), line) for call in one.of):
@@ -148,9 +147,7 @@ class UserCode:
         return tuple(dict.fromkeys((*fed, *inside)))
 
     def _that_feed(self, line: SourceLine) -> Iterator[Hint]:
-        """Yield the hints on a line, then those on lines that make what it reads, the nearest
-        first.
-        """
+        """Yield the hints on a line, then those on lines that make what it reads, nearest first."""
         yield from (hint for hint in self.hints if is_at(hint.source, line))
         for node in feeding(self.program, line):
             yield from (hint for hint in self.hints if hint.node == node)
@@ -215,9 +212,7 @@ class UserCode:
 
     @cached_property
     def trees(self) -> dict[str, ast.Module]:
-        """Return file name -> syntax tree: files of the ladder, then the script, then imported
-        files.
-        """
+        """Return file name -> syntax tree: files of the ladder, the script, then imported files."""
         found: dict[str, ast.Module] = {}
         seen: set[str] = set()
         begin = (*self._named, self.sources.script, *self.sources.cells, *self._recorded)

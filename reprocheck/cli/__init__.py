@@ -1,5 +1,7 @@
-"""The command line. One module a command; `console` and its `terminal` alone know the terminal,
-`failure` alone prints errors.
+"""The command line.
+
+One module a command; `console` and its `terminal` alone know the terminal, `failure` alone prints
+errors.
 
 Start-up is a budget (`python -m benchmarks --only help`): what only asks for help or the version is
 printed here from `help.txt`, an entry of the catalogue without the parser, and every command

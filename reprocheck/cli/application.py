@@ -95,8 +95,7 @@ def root(
 
 
 def put_back() -> None:
-    """Restore the user's files that a killed check of this folder left changed, and say so on
-    stderr.
+    """Restore the user's files that a killed check of this folder changed, and say so on stderr.
 
     This costs two directory listings if there is no killed check.
     """
@@ -116,8 +115,9 @@ def put_back() -> None:
 
 
 def _names(pointer: Path, folder: Path) -> bool:
-    """Return whether `pointer` (`check.json` of a check's temporary folder) names this folder, or
-    does not exist because the check was killed before writing it.
+    """Return whether `check.json` of a check's temporary folder names this folder.
+
+    Also true if that file, `pointer`, does not exist: the check was killed before writing it.
     """
     try:
         return json.dumps(str(folder)) in pointer.read_text()
@@ -165,9 +165,7 @@ def invoke(words: list[str]) -> int:
 
 
 def _resuming(words: list[str]) -> list[str]:
-    """Turn `explain --resume …` into `resume --explain …`, because the options are those of
-    `resume`.
-    """
+    """Turn `explain --resume …` into `resume --explain …`: the options are those of `resume`."""
     if words[:1] != ["explain"] or RESUMING not in words:
         return words
     place = words.index(RESUMING)
@@ -177,8 +175,9 @@ def _resuming(words: list[str]) -> list[str]:
 
 
 def help_of(command: Any, called: str, width: int | None = None) -> str:
-    """Return the help of a command without the parser, because typer 0.29 imports pydantic even for
-    `--help`, which takes 0.3 s of CPU time.
+    """Return the help of a command without the parser.
+
+    typer 0.29 imports pydantic even for `--help`, which takes 0.3 s of CPU time.
     """
     names = HELP_NAMES["help_option_names"]
     context = typer.Context(
@@ -235,8 +234,9 @@ def _usage_error_of_group(message: str, group: str, words: list[str]) -> UsageEr
 
 
 def _as_run(words: list[str]) -> str:
-    """Return the command line `reprocheck run WORDS`; `--` is put before a launcher such as
-    torchrun.
+    """Return the command line `reprocheck run WORDS`.
+
+    `--` is put before a launcher such as torchrun.
     """
     from reprocheck.cli.run import LAUNCHERS
 

@@ -62,8 +62,9 @@ MOST_CODES = 4
 
 
 def shown(check: Check, console: Console) -> bool:
-    """Return whether to print the brief form: the runs do not simply agree, and `--verbose` is not
-    set.
+    """Return whether to print the brief form.
+
+    That is so if the runs do not simply agree, and `--verbose` is not set.
     """
     return not check.verdict.plainly_passes and not console.verbose
 
@@ -105,9 +106,7 @@ def _headline(check: Check, out: Stream) -> Iterator[Text]:
 
 
 def _found(check: Check, out: Stream) -> Iterator[Text]:
-    """Yield the losses, the first rung that differs, the proof, and the best cause with its
-    line.
-    """
+    """Yield the losses, the first differing rung, the proof, and the best cause with its line."""
     for name, what in compared.sides(check):
         yield from _rows(out, name, what)
     for title, facts, _ in compared.drift(check)[:2]:
@@ -134,8 +133,9 @@ def _found(check: Check, out: Stream) -> Iterator[Text]:
 
 
 def _losses(check: Check) -> str:
-    """Return the losses at the deciding check (forward or backward): both values, their distance,
-    and the tolerance.
+    """Return both losses at the deciding check, their distance, and the tolerance.
+
+    The deciding check is the forward or the backward check.
     """
     row = next((one for one in deciding(check.verdict.comparisons) if one.passed is False), None)
     if row is None:
@@ -170,9 +170,7 @@ def _bits(check: Check, iteration: int) -> str:
 
 
 def _where(check: Check) -> str:
-    """Format the place of the first difference: `batch: DataLoader[0] (loader), iteration 1,
-    gross`.
-    """
+    """Format the place of the first difference: `batch: DataLoader[0] (loader), iteration 1`."""
     rung = check.leading
     if rung is None:
         return ""
@@ -192,8 +190,9 @@ def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Text]:
 
 
 def _answer(check: Check, out: Stream, room: int) -> list[Text]:
-    """Return the fix; for a run that failed, the end of its log; if nothing was recorded, what is
-    known.
+    """Return the fix, else what is known.
+
+    For a run that failed, that is the end of its log.
     """
     bad = ended_badly(check)
     if bad is not None:
@@ -221,9 +220,7 @@ def _fix(found: Repair, out: Stream, room: int) -> list[Text]:
 
 
 def _other_confirmed(check: Check, out: Stream) -> Iterator[Text]:
-    """Yield the confirmed causes after the first, each with its line and fix; all are always
-    shown.
-    """
+    """Yield the confirmed causes after the first, each with its line and fix; all are shown."""
     for cause in check.causes[1:]:
         if cause.confidence != "confirmed":
             continue
@@ -284,8 +281,9 @@ def _log(run: Run, out: Stream, room: int) -> list[Text]:
 
 
 def _aside(check: Check, out: Stream) -> Iterator[Text]:
-    """Yield one row for each thing that limits the verdict (controls that were on, state left by
-    run 1, the environment, caveats), then a row for what is not printed.
+    """Yield one row for each thing that limits the verdict, then one for what is not printed.
+
+    Controls that were on, state left by run 1, the environment, and caveats limit it.
     """
     on = check.record.controls
     conflicts = controls.conflicts(check)

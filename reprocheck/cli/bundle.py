@@ -87,8 +87,9 @@ def bundle(
 
 
 def attached(check: Check, folder: Path, *, values: bool = False) -> Path:
-    """Write the attachment of a check into its report folder, and return it; `values`: include
-    recorded tensors. Raises ReportError.
+    """Write the attachment of a check into its report folder, and return it.
+
+    `values`: include recorded tensors. Raises ReportError.
     """
     file = folder / NAME
     there = values and _has_values(check)
@@ -172,9 +173,7 @@ def _made(
 
 
 def _redaction(check: Check | ResumeCheck, asked: str, *, with_log: bool) -> Redaction:
-    """Return the redaction of a bundle; free text is left out if no scanner for secrets is
-    installed.
-    """
+    """Return the redaction of a bundle; without a scanner for secrets, free text is left out."""
     from reprocheck import redaction
     from reprocheck.cli.terminal import standard_error
 
@@ -209,8 +208,10 @@ _ASKED_FOR = ("source/", "log/")
 
 
 def _shown(made: Bundle) -> int:
-    """Print what would leave the machine: the manifest, the size of each file, the text of the
-    issue, and source and logs if they were asked for.
+    """Print what would leave the machine.
+
+    The manifest, the size of each file, the text of the issue, and source and logs if they were
+    asked for.
     """
     from reprocheck.cli.terminal import standard_output
 
@@ -230,8 +231,9 @@ def _sizes(made: Bundle) -> str:
 
 
 def _say(made: Bundle, file: Path, redact: str) -> None:
-    """Print where the bundle is, what was redacted and how strictly; if the strictness differs from
-    what was asked for, why.
+    """Print where the bundle is, what was redacted and how strictly.
+
+    If the strictness differs from what was asked for, why.
     """
     from reprocheck.bundle.manifest import counted
     from reprocheck.cli.terminal import standard_output

@@ -1,5 +1,6 @@
-"""`reprocheck compare`: two recordings that were made apart, or the script as it is and as it was
-in another commit.
+"""Run `reprocheck compare`, for two recordings or for the script in two commits.
+
+The script as it is, and as it was in another commit.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ RunsOption = Annotated[
 
 
 class CompareCommand(RunCommand):
-    """Parse a command line of two recordings, with options anywhere; with `--against`, of an entry
-    point, at which options end as for `run`.
+    """Parse a command line of two recordings, with options anywhere.
+
+    With `--against`, that of an entry point, at which options end as for `run`.
     """
 
     usage = ("[OPTIONS] RUN-A RUN-B", "--against COMMIT [OPTIONS] SCRIPT.py [ARGS]...")
@@ -81,7 +83,7 @@ def compare(
 
     held = replace(settings.load(flags, Path.cwd()), runs=runs)
     target = destination(format, output_file)
-    console = Console(held, data_on_stdout=target is not None and target.is_stdout)
+    console = Console(held, target)
     try:
         with spoken(held.lang):
             held = _with_own_options(held, against, runs, force=force)
@@ -94,9 +96,7 @@ def compare(
 
 
 def _with_own_options(held: Settings, against: str | None, runs: int, *, force: bool) -> Settings:
-    """Return the settings with the options of `compare` itself, so that the command can be printed
-    for repetition.
-    """
+    """Return the settings with the options of `compare` itself, to print the whole command."""
     typed = []
     if against is not None:
         typed.append(Setting(name="against", value=against, origin="--against"))
@@ -148,8 +148,9 @@ def _with_commit(
     *,
     force: bool,
 ) -> int:
-    """Record both sides here and compare: first the commit in its own worktree, then the working
-    directory as it is.
+    """Record both sides here and compare them.
+
+    First the commit in its own worktree, then the working directory as it is.
     """
     import tempfile
 

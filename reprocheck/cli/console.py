@@ -18,6 +18,8 @@ from reprocheck.settings import Settings
 if TYPE_CHECKING:
     from rich.live import Live
 
+    from reprocheck.cli.destination import Destination
+
 TICK = 0.5
 """Seconds after which it is asked again whether a sign of life is due."""
 HEARTBEAT = 60.0
@@ -37,19 +39,19 @@ class Console:
 
     On a terminal, one live line shows the newest run, below the last line of each earlier run;
     elsewhere a few plain lines, and one a minute if nothing else is printed. If quiet, only errors,
-    the verdict and the report's place are printed.
+    the verdict and the report's place are printed. With a `target` on stdout, `out` is stderr.
     """
 
     def __init__(
         self,
         settings: Settings,
+        target: Destination | None = None,
         *,
-        data_on_stdout: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.err = Stream(sys.stderr, color=settings.color)
         self.out = self.err
-        if not data_on_stdout:
+        if target is None or not target.is_stdout:
             self.out = Stream(sys.stdout, color=settings.color)
         self.quiet = settings.quiet
         self.verbose = settings.verbose
@@ -78,8 +80,9 @@ class Console:
         self.remark(f"reprocheck {__version__}: {title}", style="bold")
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """Announce that further runs are recorded at a deeper level (module, operation), to explain
-        the verdict `title`.
+        """Announce further runs at a deeper level, which explain the verdict `title`.
+
+        The level is `module` or `op`.
         """
         self._stage(f"level {level}, ", of=2)
         if level != "module":
@@ -92,9 +95,7 @@ class Console:
         self.remark(said, style="bold")
 
     def half(self, level: str) -> None:
-        """Announce that one run is recorded at a deeper level, to be compared with another
-        recording.
-        """
+        """Announce that one run is recorded deeper, to be compared with another recording."""
         self._stage(f"level {level}, ", of=1)
         self._detail(f"recording again at level {level}")
 
@@ -127,9 +128,7 @@ class Console:
         self._progress.masking(number)
 
     def silent(self, number: int, seconds: float) -> None:
-        """Say that a run is silent: after 60 s without an event, and again whenever that time has
-        doubled.
-        """
+        """Say that a run is silent: after 60 s without an event, and when that time has doubled."""
         if seconds < 2 * self._told_silence.get(number, 0.0):
             return
         self._told_silence[number] = seconds
@@ -160,8 +159,9 @@ class Console:
         self.remark(text, style="yellow")
 
     def output(self, stream: str, data: bytes) -> None:
-        """Pass on what the script prints (`--show-output`), byte for byte: its stdout to our stdout
-        unless that carries data, everything else to stderr.
+        """Pass on what the script prints (`--show-output`), byte for byte.
+
+        Its stdout goes to our stdout unless that carries data, everything else to stderr.
         """
         self._spoke_at = self._clock()
         if stream == "stdout":
@@ -278,9 +278,7 @@ def _ending(record: RunRecord) -> str:
 
 
 def _shortened(name: str, room: int) -> str:
-    """Return the name of an arm (a set of controls); if it is too long, how many controls it
-    has.
-    """
+    """Return the name of a set of controls; if it is too long, how many controls it has."""
     if len(name) < room:
         return name
     return count(name.count("+") + 1, "control")

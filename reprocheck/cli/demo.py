@@ -1,5 +1,6 @@
-"""`reprocheck demo`: two small trainings in plain Python, one clean and one not, through the real
-thing.
+"""Run `reprocheck demo`: two small trainings in plain Python, one clean and one not.
+
+Both go through the whole check.
 """
 
 from __future__ import annotations
@@ -19,9 +20,7 @@ SCRIPTS = {
 
 @with_settings("output", "quiet", "verbose", "color")
 def demo(flags: dict[str, object]) -> int:
-    """Check both scripts in a folder of their own below the output folder; exit 0 if the verdicts
-    are as expected.
-    """
+    """Check both scripts in a folder of their own; exit 0 if the verdicts are as expected."""
     from reprocheck import settings
     from reprocheck.cli.console import Console
     from reprocheck.cli.run import perform
@@ -49,8 +48,9 @@ def demo(flags: dict[str, object]) -> int:
 
 
 def _copied(folder: Path) -> Path:
-    """Copy the demo scripts beside their reports, because nothing may be written to where
-    reprocheck is installed; return the copies.
+    """Copy the demo scripts beside their reports, and return the copies.
+
+    Nothing may be written to where reprocheck is installed.
     """
     from importlib.resources import files
 

@@ -29,8 +29,9 @@ NAMES = ("html", "md", "json", "junit", "csv")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Formats:
-    """Describe the formats that a command writes: those that its help names, those that a file
-    suffix selects, and what messages call a report.
+    """Describe the formats that a command writes.
+
+    Those that its help names, those that a file suffix selects, and what messages call a report.
     """
 
     names: tuple[str, ...]

@@ -99,8 +99,7 @@ def lines(
     assign: Callable[[str, str], str],
     current: Mapping[str, str],
 ) -> Iterator[str]:
-    """Yield the lines to print: for each control what it does, its variables, and what variables
-    cannot do.
+    """Yield the lines to print: what each control does, its variables, and what they cannot do.
 
     assign: formats a variable and its value for the shell. current: the present environment; each
     of its values that the lines replace is mentioned.

@@ -1,6 +1,4 @@
-"""`reprocheck explain`: the check as it is, the ladder, and then runs under controls until the
-cause is confirmed.
-"""
+"""Run `reprocheck explain`: a check, its ladder, and a search that confirms the cause."""
 
 from __future__ import annotations
 
@@ -58,7 +56,7 @@ def explain(
     target = destination(format, output_file)
     if write_patch is not None:
         writable(write_patch)
-    console = Console(held, data_on_stdout=target is not None and target.is_stdout)
+    console = Console(held, target)
     with spoken(held.lang):
         return perform(
             words,

@@ -15,8 +15,9 @@ MORE_MEMORY = (
 
 
 class Interrupted(Exception):  # noqa: N818 - an event, not an error
-    """Report that the user or the system (SIGTERM) ended the check. `kept`: says what was kept of
-    it.
+    """Report that the user or the system (SIGTERM) ended the check.
+
+    `kept`: says what was kept of it.
 
     This is no KeyboardInterrupt, because typer handles that one itself.
     """
@@ -27,8 +28,7 @@ class Interrupted(Exception):  # noqa: N818 - an event, not an error
 
 
 def guarded(call: Callable[[], int], *, verbose: bool = False) -> int:
-    """Call `call` and return its exit code; an error becomes two lines on stderr and an exit code,
-    never a traceback.
+    """Call `call` and return its exit code; an error becomes two lines on stderr, no traceback.
 
     Exit code 1 is a verdict, and comes from `call` alone.
     """
@@ -64,8 +64,10 @@ def _called(call: Callable[[], int], *, verbose: bool) -> int:
 
 
 def _without_memory(error: BaseException | None) -> str:
-    """Return the message of a MemoryError, or of an ImportError of a shared library (which cannot
-    be mapped without memory), in the chain of an error; "" if there is none.
+    """Return the message of an error in the chain that says memory is used up; "" if none does.
+
+    It is a MemoryError, or an ImportError of a shared library, which cannot be mapped without
+    memory.
     """
     while error is not None:
         if isinstance(error, MemoryError):

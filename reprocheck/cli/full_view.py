@@ -123,9 +123,7 @@ def _other_run(rows: Sequence[Comparison]) -> str:
 
 
 def _numbers(row: Comparison) -> list[str]:
-    """Return one row's numbers: the check, the iteration, both losses, their distance, the
-    tolerance.
-    """
+    """Return one row: the check, the iteration, both losses, their distance, the tolerance."""
     return [
         tr(row.kind),
         f"{row.iteration:,}",
@@ -185,9 +183,7 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
 
 
 def _print_log(check: Check, out: Stream) -> None:
-    """Print the end of stderr of the first run that failed or was ended, if that decides the
-    verdict.
-    """
+    """Print the end of stderr of the first run that failed or was ended, if that is the verdict."""
     run = ended_badly(check)
     if run is not None:
         print_log(run, out)

@@ -1,5 +1,6 @@
-"""What `--help` and `--version` print, without the parser: its import takes five times as long as a
-bare start of Python.
+"""Print what `--help` and `--version` say, without the parser.
+
+Its import takes five times as long as a bare start of Python.
 
 `help.txt` holds the help of every command as the parser prints it where there are 80 columns;
 `python .ci/pages.py` writes it, and a test compares both.

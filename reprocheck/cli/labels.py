@@ -43,8 +43,9 @@ class Labels:
                 self.row(row.label, row.text, "bold" if row.strong else "dim")
 
     def code(self, text: str, styles: str | dict[str, str] = "") -> None:
-        """Print lines unchanged, to be copied. `styles`: one style, or a style for each first
-        character.
+        """Print lines unchanged, to be copied.
+
+        `styles`: one style, or a style for each first character.
         """
         for line in text.split("\n"):
             style = styles if isinstance(styles, str) else styles.get(line[:1], "")

@@ -1,5 +1,6 @@
-"""`reprocheck merge NODE0 NODE1 … -o RUN`: what each machine of a run recorded, as one
-recording.
+"""Run `reprocheck merge NODE0 NODE1 … -o RUN`.
+
+What each machine of a run recorded becomes one recording.
 """
 
 from __future__ import annotations

@@ -51,9 +51,9 @@ def _nowhere(descriptor: int) -> TextIO:
 
 
 def _script_folders_last() -> None:
-    """Move the folders of PYTHONPATH, and the working directory that `python -m` adds, to the end
-    of `sys.path`, so that modules of the script do not shadow those of reprocheck and its
-    libraries.
+    """Move folders of scripts to the end of `sys.path`, so that no module of ours is shadowed.
+
+    These are the folders of PYTHONPATH, and the working directory that `python -m` adds.
     """
     own = Path(__file__).resolve().parents[2]
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)

@@ -1,5 +1,6 @@
-"""Typer parameters made from the table of settings, and the `run` command's way of finding where
-the user's own command begins.
+"""Make parameters of typer from the table of settings.
+
+The parser of `run` finds where the user's own command begins.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ _RANGE = re.compile(r"\bx\b")
 
 
 def with_settings(*names: str) -> Callable[[Command], Command]:
-    """Give a command an option for each named setting; options given on the command line arrive in
-    the parameter `flags`, by name.
+    """Give a command an option for each named setting.
+
+    Options given on the command line arrive in the parameter `flags`, by name.
     """
 
     def decorate(command: Command) -> Command:
@@ -56,9 +58,7 @@ def with_settings(*names: str) -> Callable[[Command], Command]:
 
 
 def _parameter(setting: Option) -> inspect.Parameter:
-    """Return an option whose default is "not given", because `settings.load` decides the value
-    then.
-    """
+    """Return an option whose default is "not given": `settings.load` decides the value then."""
     shown = plain(setting, setting.default)
     help = setting.help
     if shown is not None and setting.kind.type != "switch":
@@ -99,14 +99,13 @@ def _completer(choices: Sequence[str]) -> Callable[[str], list[str]] | None:
 
 
 class OneCommand(TyperCommand):
-    """Format help as plain text that is the same with every version of typer and click, which
-    differ in how they show brackets, arguments, types and descriptions.
+    """Format help as plain text that is the same with every version of typer and click.
+
+    They differ in how they show brackets, arguments, types and descriptions.
     """
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return the words after the command's name in its usage line: options, then arguments in
-        order.
-        """
+        """Return the words after the command's name in its usage line: options, then arguments."""
         return [self.options_metavar or "", *(_name_of(one) for one in _arguments(self))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -163,8 +162,9 @@ def _with_default(text: str) -> str:
 
 
 class RunCommand(OneCommand):
-    """Parse a command whose own options end at the user's command: at a script, `-m` or `--`. Later
-    words are not parsed.
+    """Parse a command whose own options end at the user's command: at a script, `-m` or `--`.
+
+    Later words are not parsed.
     """
 
     usage: tuple[str, ...] = (
@@ -174,17 +174,13 @@ class RunCommand(OneCommand):
     )
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the options before the entry point; store the words from the entry point on in
-        `ctx.meta`.
-        """
+        """Parse the options before the entry point, and store the rest in `ctx.meta`."""
         start = entry_start(args, self._takes_value(ctx))
         ctx.meta[ENTRY] = list(args[start:])
         return super().parse_args(ctx, list(with_defaults(args[:start])))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Complete our options before the entry point; after the entry point, the shell completes
-        files.
-        """
+        """Complete our options before the entry point; after it, the shell completes files."""
         if ctx.meta.get(ENTRY):
             return []
         return super().shell_complete(ctx, incomplete)

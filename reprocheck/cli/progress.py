@@ -1,5 +1,6 @@
-"""What is known of the runs under way, in one line: iteration, last loss, time, and the time left
-once a run's time is known.
+"""Tell what is known of the runs under way, in one line.
+
+Iteration, last loss, time, and the time left once a run's time is known.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ class Running:
 
 
 class Progress:
-    """Track the runs of one stage (a check, two runs at a deeper level, or an arm of a search) from
-    events with times.
+    """Track the runs of one stage from events with times.
+
+    A stage is a check, two runs at a deeper level, or an arm of a search.
     """
 
     def __init__(self, runs: int, steps: int | None) -> None:
@@ -68,9 +70,7 @@ class Progress:
             self._last[number] = running
 
     def name(self, number: int) -> str:
-        """Format a run's name: `run 1 of 2`, with its stage; in a search also its number among all
-        runs.
-        """
+        """Format a run's name: `run 1 of 2`, with its stage; in a search its overall number."""
         said = f"{self._name}run {number} of {self._of}"
         if not self._of:
             said = f"{self._name}run {number}"

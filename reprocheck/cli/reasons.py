@@ -1,5 +1,7 @@
-"""Why the runs differ, on the terminal: the ladder in one row a rung, the causes with evidence,
-source line and fix, the controls that were on, and the search that confirms a cause.
+"""Print why the runs differ.
+
+The ladder in one row a rung, the causes with evidence, source line and fix, the controls that were
+on, and the search that confirms a cause.
 """
 
 from __future__ import annotations
@@ -83,8 +85,9 @@ def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:
 
 
 def print_search(check: Check, out: Stream, *, every: bool) -> None:
-    """Print what the search over controls found, how sure the result is, and what was tried; all
-    overrides if `every`.
+    """Print what the search over controls found, how sure the result is, and what was tried.
+
+    All overrides if `every`.
     """
     search = check.search
     if search is None:

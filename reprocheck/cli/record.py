@@ -44,9 +44,7 @@ def record(
     runs: RunsOption = 1,
     output_file: FileOption = None,
 ) -> int:
-    """Record the user's command; return 0 where losses were recorded, else the exit code of
-    `run`.
-    """
+    """Record the user's command; return 0 if losses were recorded, else the exit code of `run`."""
     from reprocheck import launch, settings
     from reprocheck.cli.console import Console
     from reprocheck.cli.failure import Interrupted
@@ -71,8 +69,9 @@ def record(
 
 
 def failed(check: Check) -> bool:
-    """Return whether nothing comparable was recorded, or the script failed or timed out before it
-    was.
+    """Return whether nothing comparable was recorded.
+
+    Also true if the script failed or timed out before it was.
     """
     from reprocheck.workflow.check import losses_of
 

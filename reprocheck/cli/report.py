@@ -1,5 +1,6 @@
-"""`reprocheck report DIR`: the reports of a recorded check, drawn again from its traces; `-o
-FILE.zip` packs the check to be sent.
+"""Run `reprocheck report DIR`: draw the reports of a recorded check again from its traces.
+
+`-o FILE.zip` packs the check to be sent.
 """
 
 from __future__ import annotations
@@ -51,9 +52,7 @@ def report(
 
 
 def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
-    """Draw the reports of a recorded check into another folder, or one report to its target; return
-    the check.
-    """
+    """Draw the reports of a check into another folder, or one to its target; return the check."""
     from reprocheck import report
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.language import spoken
@@ -76,9 +75,7 @@ def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None)
 
 
 def _resume_drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
-    """Draw the reports of a resume check into another folder, or one report to its target; return
-    the check.
-    """
+    """Draw the reports of a resume check into a folder, or one to its target; return the check."""
     from reprocheck.cli.terminal import standard_output
     from reprocheck.resume.check import load
     from reprocheck.resume.report.formats import FORMATS, known, write

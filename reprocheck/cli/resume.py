@@ -1,5 +1,6 @@
-"""`reprocheck resume`: the run that wrote a checkpoint goes on, another one resumes from it, and
-both are compared.
+"""Run `reprocheck resume`: one run goes on behind a checkpoint, another resumes from it.
+
+Both are compared.
 """
 
 from __future__ import annotations
@@ -194,9 +195,7 @@ def _perform(
 
     folder = launch.prepare(held.output, entry.name)
     # how many runs and iterations there are is known only while they are under way
-    console = Console(
-        replace(held, steps=None), data_on_stdout=target is not None and target.is_stdout
-    )
+    console = Console(replace(held, steps=None), target)
     console.begin(title(entry))
     try:
         check = checked(entry, held, folder, console, asked)

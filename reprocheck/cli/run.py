@@ -71,7 +71,7 @@ def run(
     held = settings.load(flags, Path.cwd())
     words = entry_words(ctx.meta[ENTRY])
     target = destination(format, output_file)
-    console = Console(held, data_on_stdout=target is not None and target.is_stdout)
+    console = Console(held, target)
     with spoken(held.lang):
         return perform(words, held, console, target, attach=attach, values=with_values)
 
@@ -160,9 +160,7 @@ def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]
 
 
 def _behind_script(words: Mapping[str, object]) -> Iterator[str]:
-    """List reprocheck options that were given after the script, if nothing in the script has their
-    name.
-    """
+    """List reprocheck options given after the script, if nothing in the script has their name."""
     script, arguments = words.get("script"), words.get("args", ())
     if not isinstance(script, str) or not isinstance(arguments, tuple):
         return
@@ -177,8 +175,9 @@ def _behind_script(words: Mapping[str, object]) -> Iterator[str]:
 
 
 def interpreter(words: Mapping[str, object], held: Settings) -> str | None:
-    """Return the setting `python` for these words. If a command names its own interpreter, only the
-    flag `--python` counts, and is refused.
+    """Return the setting `python` for these words.
+
+    If a command names its own interpreter, only the flag `--python` counts, and is refused.
     """
     typed = any(
         setting.name == "python" and setting.origin.startswith("--") for setting in held.provenance
@@ -209,8 +208,10 @@ def _record(
     search: bool,
     values: bool,
 ) -> Check:
-    """Run and explain the check, and return it. What only the verdict and the report need is loaded
-    while the first run is under way, and what draws pictures while a difference is explained.
+    """Run and explain the check, and return it.
+
+    What only the verdict and the report need is loaded while the first run is under way, and what
+    draws pictures while a difference is explained.
     """
     import threading
 
@@ -231,8 +232,9 @@ def _record(
 
 
 def _warm_up(draw: Draw) -> None:
-    """Load what the reports need; errors are ignored here, because they occur again, and are
-    reported, when drawing begins.
+    """Load what the reports need.
+
+    Errors are ignored here, because they occur again, and are reported, when drawing begins.
     """
     with suppress(Exception):
         from reprocheck import report

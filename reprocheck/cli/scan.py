@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +15,7 @@ from reprocheck.errors import ReportError, UsageError
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
     from reprocheck.scan import Result
+    from reprocheck.scan.options import Options
 
 FORMATS = ("text", "json", "sarif", "github")
 STDIN = Path("-")
@@ -126,31 +127,18 @@ def scan(
     """
     name, file = _destination(format, output_file)
     _refuse(diff=diff, fix=fix, jobs=jobs)
-    from reprocheck.scan import baseline as baselines, options, scan as run
+    from reprocheck.scan import baseline as baselines, options
     from reprocheck.scan.cache import default_folder
-    from reprocheck.scan.options import without
 
     given = _given(paths or [], stdin_filename)
     wanted = [] if given else _existing(paths or [Path()])
-    project = options.load(Path.cwd())
-    known = None if write_baseline is not None else baseline or project.baseline
     whole = [] if select or ignore or exclude else wanted
+    project = options.load(Path.cwd()).with_words(select, ignore, exclude)
+    known = None if write_baseline is not None else baseline or project.baseline
     cache = None if no_cache or given else default_folder()
 
     def scanned() -> Result:
-        with _progress() as told:
-            result = run(
-                wanted,
-                select=select or project.select,
-                ignore=(*(ignore or ()), *project.ignore),
-                exclude=(*(exclude or ()), *project.exclude),
-                libraries=project.libraries,
-                given=given,
-                cache=cache,
-                jobs=jobs,
-                progress=told,
-            )
-        result = without(result, project.per_file_ignores, project.folder)
+        result = _scanned(wanted, project, given, cache, jobs)
         return result if known is None else baselines.compared(result, known, whole)
 
     result = scanned()
@@ -165,6 +153,32 @@ def scan(
         result = scanned()
     _write(result, name, file)
     return _exit_code(result, exit_zero=exit_zero)
+
+
+def _scanned(
+    paths: Sequence[Path],
+    project: Options,
+    given: Mapping[Path, bytes],
+    cache: Path | None,
+    jobs: int | None,
+) -> Result:
+    """Return the findings in files and folders, without those that the project ignores."""
+    from reprocheck.scan import scan as run
+    from reprocheck.scan.options import without
+
+    with _progress() as told:
+        result = run(
+            paths,
+            select=project.select,
+            ignore=project.ignore,
+            exclude=project.exclude,
+            libraries=project.libraries,
+            given=given,
+            cache=cache,
+            jobs=jobs,
+            progress=told,
+        )
+    return without(result, project.per_file_ignores, project.folder)
 
 
 def _refuse(*, diff: bool, fix: bool, jobs: int | None) -> None:
@@ -236,9 +250,7 @@ def _existing(paths: list[Path]) -> list[Path]:
 
 
 def _exit_code(result: Result, *, exit_zero: bool) -> int:
-    """Return 1 if a finding has severity error or warning; 2 if not one file could be read;
-    else 0.
-    """
+    """Return 1 for findings of severity error or warning, 2 if not one file could be read."""
     if not result.files and result.unreadable:
         return 2
     return int(result.failed and not exit_zero)
@@ -364,7 +376,7 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
     if not err.live:
         yield None
         return
-    bar = err.bar("files")
+    bar = err.bar()
     task = bar.add_task("scanning", total=0)
 
     def told(done: int, total: int) -> None:

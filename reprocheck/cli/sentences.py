@@ -26,8 +26,10 @@ MOST_FILES = 5
 
 
 def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
-    """Return the deciding row of each check (forward and backward): a failure first, then a check
-    that could not be made, then a pass; among equals the largest excess over the tolerance.
+    """Return the deciding row of each check (forward and backward).
+
+    A failure comes first, then a check that could not be made, then a pass; among equals the
+    largest excess over the tolerance.
     """
     of_each: dict[str, list[Comparison]] = defaultdict(list)
     for row in rows:
@@ -52,8 +54,9 @@ def state_said(check: Check) -> str:
 
 
 def environment_said(check: Check) -> list[str]:
-    """Return sentences on facts that differ between runs; none for two recordings, whose
-    differences are shown by class.
+    """Return sentences on facts that differ between runs.
+
+    None for two recordings, whose differences are shown by class.
     """
     if check.between is not None:
         return []

@@ -1,5 +1,6 @@
-"""The verdict on the terminal: in the form that was asked for, the place of the report, and what to
-type next.
+"""Print the verdict in the form that was asked for.
+
+Below it the place of the report, and what to type next.
 
 The sentences are those of the report.
 """
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 
 def print_verdict(check: Check, console: Console) -> None:
-    """Print the verdict to the console's `out`: one line if quiet, everything if verbose or if the
-    runs simply agree.
+    """Print the verdict to the console's `out`.
+
+    One line if quiet, everything if verbose or if the runs simply agree.
     """
     if console.quiet:
         verdict = f"{check.verdict.title}: {text.line(check.verdict.reason)}"
@@ -44,6 +46,7 @@ def page(*, written: bool, draw: Draw) -> str | None:
 
 def print_place(check: Check, console: Console, folder: Path, written: str | None) -> None:
     """Print where the report is: the format `written`, or the traces if no report could be written.
+
     `folder`: relative to the working directory.
     """
     label, place = mark("recorded"), folder

@@ -108,8 +108,7 @@ class Stream:
         )
 
     def write(self, text: str) -> None:
-        """Write `text` in characters that the encoding has, with terminal control characters
-        escaped.
+        """Write `text` in characters that the encoding has, with control characters escaped.
 
         Raises ReportError if stdout has no room.
         """
@@ -155,9 +154,7 @@ class Stream:
         return text.translate(ASCII).encode(self.encoding, "replace").decode(self.encoding)
 
     def text(self, text: str, style: str = "") -> Text:
-        """Return `text` for rich: no markup, control characters escaped, in characters that this
-        stream can show.
-        """
+        """Return `text` for rich: no markup, and only characters that this stream can show."""
         from rich.text import Text
 
         return Text(harmless(self.fit(text)), style)
@@ -258,9 +255,7 @@ class Stream:
         return f"\x1b[{codes}m{shown}\x1b[0m"
 
     def _rows(self, line: str, width: int) -> list[str]:
-        """Wrap one line into rows, because rich would break a word longer than a row, such as a
-        path.
-        """
+        """Wrap one line into rows: rich would break a word longer than a row, such as a path."""
         shown = harmless(self.fit(line))
         if not shown.isascii():
             from reprocheck.cli import wide_characters
@@ -270,9 +265,7 @@ class Stream:
         return wrapped or [""]
 
     def live_line(self, said: Callable[[], str]) -> Live:
-        """Return a row that is redrawn again and again, cut to the width, and removed at the
-        end.
-        """
+        """Return a row that is redrawn again and again, cut to the width, and then removed."""
         from rich.live import Live
 
         return Live(
@@ -284,14 +277,14 @@ class Stream:
             redirect_stderr=False,
         )
 
-    def bar(self, what: str) -> Progress:
+    def bar(self) -> Progress:
         """Return a progress bar that is removed at the end: `scanning ━━━━━ 30 of 120 files`."""
         from rich.progress import BarColumn, Progress, TextColumn
 
         return Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn(f"{{task.completed:,}} of {{task.total:,}} {what}", markup=False),
+            TextColumn("{task.completed:,} of {task.total:,} files", markup=False),
             console=self.rich,
             transient=True,
             redirect_stdout=False,
@@ -303,9 +296,7 @@ class Stream:
         return self._cut(text, room, from_end=False)
 
     def cut_head(self, text: str, room: int) -> str:
-        """Return the end of `text`, cut to `room` columns, so that a path keeps its file name and
-        line number.
-        """
+        """Return the end of `text`, cut to `room` columns: a path keeps its line number."""
         return self._cut(text, room, from_end=True)
 
     def _cut(self, text: str, room: int, *, from_end: bool) -> str:
@@ -364,8 +355,9 @@ def harmless(text: str) -> str:
 
 
 def silence(file: TextIO) -> None:
-    """Redirect a stream that nobody reads any more (`| head`) to nowhere, so that later writes,
-    also at exit, do not fail.
+    """Redirect a stream that nobody reads any more (`| head`) to nowhere.
+
+    Later writes, also at exit, then do not fail.
     """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
@@ -404,16 +396,17 @@ def _columns(file: TextIO) -> int:
 
 
 def _asked_width() -> int:
-    """Return the width that the variable COLUMNS asks for; 0 if it is unset, no number, or too
-    small.
+    """Return the width that the variable COLUMNS asks for.
+
+    0 if it is unset, no number, or too small.
     """
     asked = os.environ.get("COLUMNS", "")
     return max(int(asked), NARROWEST) if asked.isdecimal() and int(asked) else 0
 
 
-def standard_error(color: str = "auto") -> Stream:
+def standard_error() -> Stream:
     """Return stderr as a stream, for progress and errors."""
-    return Stream(sys.stderr, color=color)
+    return Stream(sys.stderr)
 
 
 def standard_output(color: str = "auto") -> Stream:

@@ -1,5 +1,6 @@
-"""Rows of a text with characters that take two columns, such as Chinese: between these a row may
-end, except before a mark that no row begins with.
+"""Break text with characters that take two columns, such as Chinese, into rows.
+
+A row may end between them, except before a mark that no row begins with.
 """
 
 from __future__ import annotations

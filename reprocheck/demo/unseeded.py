@@ -1,5 +1,6 @@
-"""The same training with the usual mistake: `random` is seeded, and the batches come from a
-generator of their own that is not.
+"""Make the usual mistake: `random` is seeded, and another generator draws the batches.
+
+The training is otherwise that of `clean.py`.
 """
 
 import random

@@ -46,8 +46,7 @@ class Anchor:
 
     @contextmanager
     def path(self, name: str, *, make: bool = False) -> Iterator[Path]:
-        """Yield a path to the file `name`, relative to the folder; use the path only within the
-        `with` block.
+        """Yield a path to the file `name` in the folder, for use only within the `with` block.
 
         Raises OSError (ENOTDIR or ELOOP) if a folder on the way is a link or a file.
 

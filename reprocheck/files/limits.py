@@ -105,8 +105,9 @@ class Budget:
     """Of what there is too much; "" where nothing is."""
 
     def add(self, path: Path) -> None:
-        """Allow as many further bytes as the file `path` has. Raises OSError if the file does not
-        exist.
+        """Allow as many further bytes as the file `path` has.
+
+        Raises OSError if the file does not exist.
         """
         self.name = path.name
         self.left += path.stat().st_size
@@ -153,8 +154,7 @@ def too_large(path: Path) -> str:
 
 
 def open_limited(path: Path, *, buffer: int = -1) -> BinaryIO:
-    """Open a file of a recording for reading, if it is a regular file and no larger than its kind
-    allows.
+    """Open a file of a recording, if it is a regular file and no larger than its kind allows.
 
     Raises OSError. `buffer` is the number of bytes that are read at once.
     """

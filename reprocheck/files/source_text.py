@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 
 class UnreadableError(Exception):
-    """Report a file that cannot be scanned: `reason` says why, `line` where, if the line is
-    known.
-    """
+    """Report a file that cannot be scanned: `reason` says why, `line` where, if known."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(reason)
@@ -33,9 +31,7 @@ class Cell:
 
 
 def split(text: str) -> list[str]:
-    """Return the lines of a text; as in Python, a form feed or a Unicode separator does not end a
-    line.
-    """
+    """Return the lines of a text; a form feed or a Unicode separator ends none, as in Python."""
     return re.split(r"\r\n|\r|\n", text)
 
 
@@ -74,9 +70,7 @@ def code_cells(data: bytes) -> tuple[str, tuple[Cell, ...]]:
 
 
 def _source(cell: Mapping[object, object]) -> str:
-    """Return the text of a cell, which may be stored as a list of lines, or under the old key
-    `input`.
-    """
+    """Return the text of a cell; it may be a list of lines, or under the old key `input`."""
     source = cell.get("source", cell.get("input", ""))
     if not isinstance(source, list):
         return str(source)
@@ -108,9 +102,7 @@ def neutralised(text: str) -> str:
 
 
 def _without_magic(line: str) -> tuple[str, bool]:
-    """Return a line as Python, and whether the next line continues a removed magic and goes,
-    too.
-    """
+    """Return a line as Python, and whether the next line continues a removed magic."""
     for pattern, replacement, may_continue in _MAGICS:
         magic = pattern.match(line)
         if magic:

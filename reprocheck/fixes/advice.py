@@ -48,9 +48,7 @@ def advised(check: Check, cause: Cause, frameworks: Sequence[str] = ()) -> Cause
 
 
 def in_names(names: Mapping[str, str], fix: Statement | str) -> Statement | str:
-    """Return a fix with the names under which a script imports modules: `np.random` for
-    `numpy.random`.
-    """
+    """Return a fix with the names that a script gives modules: `np.random` for `numpy.random`."""
     others = tuple((module, name) for module, name in names.items() if name != module)
     if not others or not fix:
         return fix
@@ -58,8 +56,9 @@ def in_names(names: Mapping[str, str], fix: Statement | str) -> Statement | str:
 
 
 def with_names_of(names: Mapping[str, str], cause: Cause) -> Cause:
-    """Return a cause whose fix uses the names of a script, if the fix is the catalogue's: its lines
-    of the script use them, while modules in a command keep their names.
+    """Return a cause whose fix uses the names of a script, if it is the fix of the catalogue.
+
+    Its lines for the script use them, while modules in a command keep their names.
     """
     if cause.fix_from == "place" or entry(cause.code).name in _OF_CHECK:
         return cause
@@ -69,9 +68,10 @@ def with_names_of(names: Mapping[str, str], cause: Cause) -> Cause:
 def after_control(
     check: Check, cause: Cause, control: str, frameworks: Sequence[str] = ()
 ) -> Cause:
-    """Return a cause that a control has confirmed, with the control's fix if the catalogue's may
-    not help: if that fix only looks for the cause, another control is nearer to the cause, or the
-    generator has a seed.
+    """Return a cause that a control confirmed, with the control's fix if that helps more.
+
+    It does if the catalogue's fix only looks for the cause, another control is nearer to the cause,
+    or the generator has a seed.
     """
     if cause.fix_from == "place":
         return cause
@@ -95,8 +95,9 @@ def fixed_number(line: SourceLine | None) -> str:
 
 
 def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> ControlFix | None:
-    """Return the change of the script that has the effect of a control; None if none is known for
-    these frameworks.
+    """Return the change of the script that has the effect of a control.
+
+    None if none is known for these frameworks.
     """
     fixes = controls.control(name).fix
     keys = _keys((*frameworks, PYTHON), device)
@@ -105,15 +106,14 @@ def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> Cont
 
 
 def _keys(frameworks: Sequence[str], device: str) -> list[str]:
-    """Return the keys under which a fix for these frameworks may be listed; those of the used
-    device come first.
-    """
+    """Return the keys of fixes for these frameworks, those of the used device first."""
     return [key for framework in frameworks for key in (f"{framework} {device}", framework)]
 
 
 def _how_often(check: Check) -> str:
-    """Return the commands that show how often the runs differ, and whether they still differ with
-    one thread or with blocking launches.
+    """Return the commands that show how often the runs differ.
+
+    Also whether they still differ with one thread or with blocking launches.
     """
     often = f"# how often the runs differ\n{again(check, '--runs 10')}"
     if device_of(check) == CPU:

@@ -1,5 +1,6 @@
-"""What is said of patches: a finding is fixable where a patch is really made, and its fix is what
-that does.
+"""Say which findings can be fixed.
+
+A finding is fixable if a patch can really be made, and its fix is what the patch does.
 """
 
 from __future__ import annotations
@@ -34,16 +35,18 @@ class Patched:
 def promised(
     judged: Sequence[tuple[Project, Sequence[Finding]]], jobs: int = 1
 ) -> list[list[Finding]]:
-    """Return the findings of each project, of which no more are said to be fixable than a patch
-    really fixes, with what it does as their fix.
+    """Return the findings of each project; those called fixable are those that a patch fixes.
+
+    Their fix is what the patch does.
     """
     files = []
     for project, findings in judged:
-        told = [one for one in findings if one.suppressed is None]
+        told = [finding for finding in findings if finding.suppressed is None]
         editable = [one for one in told if one.patchable or UNSURE in one.evidence]
-        by_path = grouped((file_of(one), one) for one in editable)
-        modules = (module for module in project if module.shown in by_path)
-        files += [Patched(one.source.text, tuple(by_path[one.shown])) for one in modules]
+        by_path = grouped((file_of(finding), finding) for finding in editable)
+        for module in project:
+            if module.shown in by_path:
+                files.append(Patched(module.source.text, tuple(by_path[module.shown])))
     fixes: dict[int, Mended] = {}
     if files:
         # the library that patches need takes long to import, most scans need none, and processes

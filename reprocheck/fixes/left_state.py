@@ -1,5 +1,6 @@
-"""The fix for what run 1 left: it depends on where the files lie, and on what the user has done
-already.
+"""Choose the fix for what run 1 left.
+
+It depends on where the files lie, and on what the user has done already.
 """
 
 from __future__ import annotations
@@ -64,8 +65,10 @@ def fix_of(check: Check) -> Statement | str:
 
 
 def _seed_again(check: Check) -> str:
-    """Return the advice for a file of which the making draws: of all that the training is given,
-    the state of a generator of the process is the first that differs; "" for other files.
+    """Return the advice for a file that was made by drawing random numbers; "" for others.
+
+    Of all that the training is given, the state of a generator of the process is then the first
+    that differs.
     """
     first = check.training_rung
     if first is None or first.rung != "RNG state":
@@ -79,8 +82,9 @@ def _seed_again(check: Check) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Left:
-    """What runs made in the folder: new folders with all that is in them, and files that lie in
-    none of these.
+    """Files that runs made in the folder.
+
+    New folders with all that is in them, and files that lie in none of these.
     """
 
     files: tuple[str, ...]

@@ -1,5 +1,6 @@
-"""The patch in a report folder, and the files that it changes, as runs read them in place of the
-user's.
+"""Keep the patch of a report folder, and the files that it changes.
+
+Runs read these in place of the user's.
 """
 
 from __future__ import annotations

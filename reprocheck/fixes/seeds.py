@@ -1,5 +1,7 @@
-"""How things are seeded: generators of the process, generators of one's own, loaders and their
-workers. Patches, causes, the search and the fix of a resume take it from here.
+"""List how things are seeded.
+
+Generators of the process, generators of one's own, loaders and their workers. Patches, causes, the
+search and the fix of a resume take it from here.
 
 The table is `reprocheck.scan.vocabulary/seeds.toml`: the scan reads what calls seed, and fixes what
 to write.
@@ -106,8 +108,9 @@ TAKE_A_SEED = words("seeds", "take_a_seed")
 
 
 def seeds_from_system(name: str) -> bool:
-    """Return whether a function without a number seeds a generator of the process from the
-    operating system: `torch.seed`.
+    """Return whether a function without a number seeds from the operating system: `torch.seed`.
+
+    It seeds a generator of the process.
     """
     known = tables.seeds().get(name)
     return known is not None and known.without == "system"
@@ -132,6 +135,7 @@ class Advice:
 
 
 NO_ADVICE = Advice()
+_SEED_EACH_TIME = Advice(hint=SeedCall(kind="each time"))
 
 
 def keep_order(argument: str) -> Advice:
@@ -154,10 +158,9 @@ def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection
     # `default_rng` of `np.random.default_rng`
     by_name = {ast.unparse(call.func).rpartition(".")[2]: call for call in reversed(calls)}
     seen = by_name.get(called.partition(".")[0])
-    each_time = Advice(hint=SeedCall(kind="each time"))
     if seen is not None and word:
         if _runs_often(tree, line.line):
-            return each_time
+            return _SEED_EACH_TIME
         others = [keyword for keyword in seen.keywords if keyword.arg != word]
         seed = ast.keyword(arg=word, value=ast.Constant(0))
         seeded = ast.Call(func=seen.func, args=seen.args, keywords=[*others, seed])
@@ -166,22 +169,19 @@ def seeded_call(line: SourceLine, tree: ast.AST, takes: str, modules: Collection
         owner = ast.unparse(seen.func.value)
         return Advice(fix=f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()")
     # the method of an object, which got its generator where it was made
-    attributes = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
-    roots = {one: ast.unparse(one).partition(".")[0] for one in attributes}
-    methods = [one for one in attributes if roots[one].isidentifier() and roots[one] not in modules]
-    if methods:
-        method = methods[-1]
-        owner, call = ast.unparse(method.value), ast.unparse(method)
-        return Advice(hint=SeedCall(kind="where its owner is made", call=call, owner=owner))
+    for call in reversed(calls):
+        method = ast.unparse(call.func)
+        root = method.partition(".")[0]
+        if isinstance(call.func, ast.Attribute) and root.isidentifier() and root not in modules:
+            owner = ast.unparse(call.func.value)
+            return Advice(hint=SeedCall(kind="where its owner is made", call=method, owner=owner))
     if _runs_often(tree, line.line):
-        return each_time
+        return _SEED_EACH_TIME
     return Advice(hint=SeedCall(kind="by an argument", call=ast.unparse(calls[0].func)))
 
 
 def _calls_of(text: str) -> list[ast.Call]:
-    """Return the calls of a line that holds a whole statement, or the head of one: the outermost
-    first.
-    """
+    """Return the calls of a line that holds a statement or its head, the outermost first."""
     statement = text.strip()
     for whole in (statement, f"{statement} pass"):
         with suppress(SyntaxError):
@@ -191,9 +191,7 @@ def _calls_of(text: str) -> list[ast.Call]:
 
 
 def _runs_often(tree: ast.AST, line: int) -> bool:
-    """Return whether a line stands in a loop, or in a function of which nothing shows that it is
-    called once.
-    """
+    """Return whether a line stands in a loop, or in a function that may be called often."""
     nodes = list(ast.walk(tree))
     repeating = [node for node in nodes if isinstance(node, _REPEATING)]
     for node in repeating:

@@ -1,3 +1,4 @@
-"""Where two runs first diverge: `rungs.ladder_of(check, folder)`, rung by rung from what was
-recorded.
+"""Find where two runs first diverge: `rungs.ladder_of(check, folder)`.
+
+It goes rung by rung, from what was recorded.
 """

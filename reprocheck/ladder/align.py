@@ -1,5 +1,6 @@
-"""Align two streams of facts of one rank, although one may hold calls, batches or iterations that
-the other lacks.
+"""Align two streams of facts of one rank.
+
+One may hold calls, batches or iterations that the other lacks.
 
 A fact is known by its kind, its place (such as a module path) and its count within the iteration.
 If both streams name the same facts in the same order, which is the rule, aligning is one pass.
@@ -72,22 +73,22 @@ def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
 
     Facts that did not move are in the order of run 2, too.
     """
-    pairs = list(_pairs(list(map(_key, first)), list(map(_key, second))))
-    of_first = [a for a, b in pairs if b == _ALONE]
-    of_second = [b for a, b in pairs if a == _ALONE]
-    waiting = {_key(second[b]): b for b in of_second}
-    # a name that comes again is taken once
-    partners = ((a, waiting.pop(_key(first[a]), None)) for a in of_first)
-    partner = {a: b for a, b in partners if b is not None}
-    taken = {(_ALONE, b) for b in partner.values()}
-    # the index of a fact that a run does not have leads to this None, behind all others
-    ones, others = (*first, None), (*second, None)
+    keys, other_keys = list(map(_key, first)), list(map(_key, second))
+    pairs = list(_pairs(keys, other_keys))
+    alone = {other_keys[b]: b for a, b in pairs if a == _ALONE}
+    # what moved stands alone in both; a name that comes again is taken once
+    partner: dict[int, int] = {}
+    for a, b in pairs:
+        if b == _ALONE and keys[a] in alone:
+            partner[a] = alone.pop(keys[a])
+    taken = frozenset(partner.values())
     steps: list[Step] = []
     for a, b in pairs:
-        if (a, b) in taken:
+        if a == _ALONE and b in taken:
             continue
-        # what moved stands alone in both
-        one, other = ones[a], others[partner.get(a, b)]
+        one = None if a == _ALONE else first[a]
+        b = partner.get(a, b)
+        other = None if b == _ALONE else second[b]
         seen = one or other
         assert seen is not None
         steps.append(Step(len(steps), one, other, seen, moved=a in partner))
@@ -104,14 +105,13 @@ def _pairs(a: Sequence[_Key], b: Sequence[_Key]) -> Iterator[_Pair]:
     The common beginning and end are aligned first; the rest iteration by iteration.
     """
     start = _same(a, b)
-    yield from zip(range(start), range(start), strict=True)
     end = _same(a[start:][::-1], b[start:][::-1])
     end_a, end_b = len(a) - end, len(b) - end
-    iterations = _spans(a, start, end_a)
-    others = _spans(b, start, end_b)
-    for iteration in sorted({*iterations, *others}):
-        span, other = iterations.get(iteration, (0, 0)), others.get(iteration, (0, 0))
-        yield from _stretch(a, b, span, other)
+    yield from zip(range(start), range(start), strict=True)
+    spans, others = _spans(a, start, end_a), _spans(b, start, end_b)
+    nothing = (0, 0)
+    for iteration in sorted(spans.keys() | others.keys()):
+        yield from _stretch(a, b, spans.get(iteration, nothing), others.get(iteration, nothing))
     yield from zip(range(end_a, len(a)), range(end_b, len(b)), strict=True)
 
 
@@ -160,16 +160,14 @@ def _anchors(a: Sequence[_Key], b: Sequence[_Key]) -> list[tuple[int, int]]:
     names_a, names_b = [key[1:3] for key in a], [key[1:3] for key in b]
     counts = Counter(names_b)
     comparisons = sum(counts[name] for name in names_a)
-    small = len(a) + len(b) <= _LONGEST and comparisons <= _MOST_COMPARISONS
-    if not small:
+    if len(a) + len(b) > _LONGEST or comparisons > _MOST_COMPARISONS:
         once_a, once_b = _once(a), _once(b)
         return _increasing([(once_a[key], once_b[key]) for key in once_a if key in once_b])
     start = _same(a, b)
+    anchors = [(i, i) for i in range(start)]
     rest = SequenceMatcher(None, names_a[start:], names_b[start:], autojunk=False)
-    anchors = list(zip(range(start), range(start), strict=True))
     for block in rest.get_matching_blocks():
-        x, y = start + block.a, start + block.b
-        anchors += zip(range(x, x + block.size), range(y, y + block.size), strict=True)
+        anchors += ((start + block.a + i, start + block.b + i) for i in range(block.size))
     return anchors
 
 

@@ -57,8 +57,9 @@ def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _of_output(pair: Pair, difference: Difference) -> Finding:
-    """Return the finding for the gradient of a module's output, which the backward pass of later
-    operations made.
+    """Return the finding for the gradient of a module's output.
+
+    The backward pass of later operations made it.
     """
     seen = difference.seen
     calls = _leaf_calls(pair, seen.iteration)
@@ -165,24 +166,30 @@ def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]])
     weights: list[tuple[str, str]] = []
     sums: list[tuple[str, str]] = []
     for pair in of_place(first.place, first.iteration):
+        gradients = pair.at(first.place, "reduced")
+        of_iteration = [step for step in gradients if step.seen.iteration == first.iteration]
         weights.append(_hashes(pair.at(first.place, "weights")))
-        of_iteration = pair.at(first.place, "reduced")
-        sums.append(_hashes(s for s in of_iteration if s.seen.iteration == first.iteration))
-    replicas = bool(weights) and all(len(set(run)) == 1 for run in zip(*weights, strict=True))
-    recorded = "" not in chain(*weights, *sums)
-    if not replicas or not recorded:
+        sums.append(_hashes(of_iteration))
+    are_replicas = bool(weights) and all(_alike(weights))
+    if not are_replicas or "" in chain(*weights, *sums):
         return first
-    one_sum, other_sum = (len(set(run)) == 1 for run in zip(*sums, strict=True))
-    evidence = replace(first.evidence, one_sum=(one_sum, other_sum))
+    evidence = replace(first.evidence, one_sum=_alike(sums))
     statement = BehindBackward(evidence=evidence, place=first.place, iteration=first.iteration)
     return replace(first, statement=statement, evidence=evidence)
 
 
-def _hashes(steps: Iterable[Step]) -> tuple[str, str]:
+def _hashes(steps: Sequence[Step]) -> tuple[str, str]:
     """Return the hashes of the first of several facts in run 1 and run 2; "" if a run has none."""
-    for step in steps:
-        return compare.first_output(step.first).hash, compare.first_output(step.second).hash
-    return "", ""
+    if not steps:
+        return "", ""
+    step = steps[0]
+    return compare.first_output(step.first).hash, compare.first_output(step.second).hash
+
+
+def _alike(hashes: Sequence[tuple[str, str]]) -> tuple[bool, bool]:
+    """Return whether all ranks have the same hash in run 1, and in run 2."""
+    first, second = (set(run) for run in zip(*hashes, strict=True))
+    return len(first) == 1, len(second) == 1
 
 
 def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
@@ -280,8 +287,6 @@ def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
 
 
 def _nodes(pair: Pair, difference: Difference) -> list[str]:
-    """Return the operations recorded between the last module and the loss, the one nearest to the
-    loss first.
-    """
+    """Return the operations recorded between the last module and the loss, from the loss back."""
     between = pair.before_in_iteration(difference.step, "between")
     return list(dict.fromkeys(step.seen.place for step in between))

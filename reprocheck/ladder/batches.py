@@ -211,8 +211,9 @@ def _unequal_samples(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _count(values: Iterable[object] | None) -> Counter[Hashable]:
-    """Return how often each sample occurs; a sample may be a list of indices, which is counted by
-    its `repr`.
+    """Return how often each sample occurs.
+
+    A sample may be a list of indices, which is counted by its `repr`.
     """
     each = values or ()
     return Counter(value if isinstance(value, Hashable) else repr(value) for value in each)

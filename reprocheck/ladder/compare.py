@@ -88,18 +88,14 @@ def outputs(step: Step, algorithms: Algorithms) -> tuple[str, ...]:
 
 
 def states(step: Step) -> tuple[str, ...]:
-    """Return the generators that both runs draw from in a step, and whose states before it
-    differ.
-    """
+    """Return the generators that both runs draw from in a step, if their states before differ."""
     first, second = _facts(step)
     drawn = first.after.keys() | second.after.keys()
     return tuple(name for name in unequal_states(first.before, second.before) if name in drawn)
 
 
 def unequal_states(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
-    """Return the names whose states differ, of generators or other named things, if both runs know
-    them.
-    """
+    """Return the names whose states differ, of generators or other named things known to both."""
     return [name for name, state in first.items() if second.get(name, state) != state]
 
 
@@ -176,7 +172,5 @@ def fact_of_step(step: Step) -> Fact:
 
 
 def place_of(seen: Seen, class_: str = "") -> str:
-    """Return the place of a rung: the path of a module; for the model itself, which has no path,
-    its class.
-    """
+    """Return the place of a rung: the path of a module, or the class of the model itself."""
     return seen.place or seen.class_ or class_ or THE_MODEL

@@ -1,5 +1,6 @@
-"""What two runs were given from outside: arguments and environment variables of the training
-processes, and the files that they read.
+"""Compare what two runs were given from outside.
+
+Arguments and environment variables of the training processes, and the files that they read.
 """
 
 from __future__ import annotations
@@ -45,8 +46,7 @@ differ.
 
 
 def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Given, ...]:
-    """Return the input that differs between the first two runs: arguments, then variables, then
-    files.
+    """Return the input that differs between two runs: arguments, variables, then files.
 
     Input that only names the run, such as `--run-name`, comes last. Empty if there is no second
     run.
@@ -77,9 +77,7 @@ def given_at_start(first: Run, second: Run) -> tuple[Given, ...]:
 
 
 def of_the_user(key: str, *values: object) -> bool:
-    """Return whether a fact of the environment is a variable that only the user's own script may
-    read.
-    """
+    """Return whether a fact of the environment is a variable that only the user's script reads."""
     name = key.removeprefix(VARIABLE)
     return name != key and any(is_number_of_the_user(name, str(value)) for value in values)
 
@@ -111,7 +109,7 @@ def rank_by_rank(first: Run, second: Run) -> Iterator[tuple[Trace, Trace]]:
 def _words(run: Run, trace: Trace) -> list[str]:
     """Return the arguments after the program on the command line of a training process.
 
-    For a spawned process, those of the process that spawned it.
+    A spawned process has those of the process that spawned it.
     """
     process = trace.process
     by_pid = {one.pid: one for one in run.processes}

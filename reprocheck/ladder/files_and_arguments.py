@@ -38,8 +38,9 @@ LONGEST = 120
 
 
 def of_found_state(check: Check) -> FoundState | None:
-    """Return the first log line of a later run on found state that run 1 lacks; None if there is
-    none.
+    """Return the first log line of a later run on found state that run 1 lacks.
+
+    None if there is none.
     """
     if check.folder is None or len(check.runs) < 2:
         return None
@@ -62,8 +63,9 @@ def _log_lines(run: RunRecord, folder: Path) -> Iterator[str]:
 
 
 def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) -> Rung:
-    """Return the rung: files that run 1 left and run 2 read before the first difference, else
-    differing input.
+    """Return the rung of files and arguments.
+
+    Files that run 1 left and run 2 read before the first difference, else differing input.
     """
     evidence: Evidence | None = None
     below = ""
@@ -103,8 +105,7 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
 
 
 def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
-    """Return the rung for differing arguments or files; for two separate recordings, also for other
-    code.
+    """Return the rung for differing arguments or files; for two recordings, other code, too.
 
     See `given_otherwise` for `below` and `loaded`. None if no input differs.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from math import isfinite
 
 from reprocheck.ladder import compare
@@ -118,23 +117,15 @@ def step_number(pair: Pair, finding: Finding) -> int:
     return next(steps, finding.number)
 
 
-_INPUTS, _OUTPUTS = 0, 1
-"""The sides of a fact: what went in, what came out."""
-
-
 def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Measure:
-    """Return size and kind of the first differing output; with `inputs`, of the first differing
-    input.
-    """
-    side = {True: _INPUTS, False: _OUTPUTS}[inputs]
-    paths = (difference.inputs, difference.outputs)[side]
+    """Return size and kind of the first differing output; with `inputs`, of the first input."""
+    paths = difference.inputs if inputs else difference.outputs
     facts = difference.step.facts
     if not paths or facts is None:
         return Measure()
-    path = paths[0]
-    a, b = (compare.leaf((seen.inputs, seen.outputs)[side], path) for seen in facts)
-    leaves = list(filter(None, (a, b)))
-    norms = chain.from_iterable(map(_norms, leaves))
+    sides = [seen.inputs if inputs else seen.outputs for seen in facts]
+    a, b = (compare.leaf(side, paths[0]) for side in sides)
+    leaves = [leaf for leaf in (a, b) if leaf is not None]
     shapes = None
     # only tensors have a type
     if a is not None and b is not None and a.dtype and a.shape != b.shape:
@@ -144,39 +135,51 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
         dtype=leaves[0].dtype,
         shapes=shapes,
         values=compare.values(a, b),
-        like_left_over_memory=any(norm != 0 and not _TINY <= norm <= _HUGE for norm in norms),
+        like_left_over_memory=any(map(_is_like_left_over_memory, leaves)),
     )
     if a is None or b is None:
         return Measure(of=measured)
     if (a.shape, a.dtype) != (b.shape, b.dtype):
         return Measure(size="gross", of=measured)
-    first, second = facts
-    sketches: tuple[Sketched | None, Sketched | None]
-    x, y = _number(a), _number(b)
-    if x is not None and y is not None:
-        sketches = Sketched(value=[x], dtype=a.dtype), Sketched(value=[y], dtype=b.dtype)
-    else:
-        # from what the trace files hold
-        of_first = sketched(pair.first, first)[side].get(path)
-        sketches = of_first, sketched(pair.second, second)[side].get(path)
-    relative = None
-    if sketches[0] is not None and sketches[1] is not None:
-        relative = relative_difference(sketches[0], sketches[1])
+    relative = _relative_of_numbers(a, b)
+    if relative is None:
+        relative = _relative_of_sketches(pair, facts, paths[0], inputs=inputs)
     if relative is None:
         return Measure(of=measured)
     # how numbers of Python, and what has no type that is known, are rounded
-    size = size_of(relative, {"": "float64", "unknown": "float64"}.get(a.dtype, a.dtype))
+    dtype = "float64" if a.dtype in ("", "unknown") else a.dtype
     # what is not finite has a size, and no number
-    return Measure(size=size, relative=relative if isfinite(relative) else None, of=measured)
+    finite = relative if isfinite(relative) else None
+    return Measure(size=size_of(relative, dtype), relative=finite, of=measured)
 
 
-def _norms(leaf: Leaf) -> list[float]:
-    """Return the norm of a leaf and the magnitudes of its elements, as far as they are known."""
-    values: list[float] = []
+def _is_like_left_over_memory(leaf: Leaf) -> bool:
+    """Return whether the norm or an element of a leaf is as memory holds it that nobody filled."""
+    values = compare.numbers(leaf.norm) or []
     if leaf.dtype.startswith(("float", "bfloat")):
-        values = compare.numbers(leaf.value) or []
-    norm = compare.numbers(leaf.norm) or []
-    return [*norm, *map(abs, values)]
+        values += compare.numbers(leaf.value) or []
+    return any(value != 0 and not _TINY <= abs(value) <= _HUGE for value in values)
+
+
+def _relative_of_numbers(a: Leaf, b: Leaf) -> float | None:
+    """Return the relative difference of two leaves that are single numbers; None for others."""
+    x, y = _number(a), _number(b)
+    if x is None or y is None:
+        return None
+    first, second = (Sketched(value=[value], dtype=a.dtype) for value in (x, y))
+    return relative_difference(first, second)
+
+
+def _relative_of_sketches(
+    pair: Pair, facts: tuple[Seen, Seen], path: str, *, inputs: bool
+) -> float | None:
+    """Return the relative difference of two tensors by their sketches in the trace files."""
+    side = 0 if inputs else 1
+    first = sketched(pair.first, facts[0])[side].get(path)
+    second = sketched(pair.second, facts[1])[side].get(path)
+    if first is None or second is None:
+        return None
+    return relative_difference(first, second)
 
 
 def _number(leaf: Leaf) -> float | None:

@@ -48,8 +48,9 @@ def shared(
 
 
 def _can_fork() -> bool:
-    """Return whether a fork is safe: no other thread could hold a lock that the fork never gets
-    released.
+    """Return whether a fork is safe.
+
+    No other thread could hold a lock that the fork never gets released.
     """
     return sys.platform == "linux" and threading.active_count() == 1
 
@@ -94,8 +95,9 @@ def _fork(work: Callable[[_Item], _Result], share: Sequence[_Item]) -> _Fork:
 
 
 def shown_by(pair: Pair) -> str:
-    """Return the option that shows a forward pass hidden in a compiled function; "" if nothing is
-    hidden.
+    """Return the option that shows a forward pass hidden in a compiled function.
+
+    "" if nothing is hidden.
     """
     # what the recorder names as the place of what it could not record inside a function that
     # TensorFlow compiled

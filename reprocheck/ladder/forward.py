@@ -38,9 +38,7 @@ _LOSS = re.compile(r".*Loss|.*Criterion|CrossEntropy|SoftmaxCrossEntropyWithLogi
 
 
 def forward(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """Return the finding for the first module call that returns with a difference: the innermost
-    one.
-    """
+    """Return the finding for the innermost module call that returns with a difference first."""
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
@@ -126,8 +124,9 @@ def _children(pair: Pair, step: Step) -> Iterator[Seen]:
 
 
 def _is_loss(pair: Pair, step: Step) -> bool:
-    """Return whether a call computes the loss: its only output starts the backward pass, or its
-    class is that of a loss.
+    """Return whether a call computes the loss.
+
+    Its only output starts the backward pass, or its class is that of a loss.
     """
     seen = step.seen
     scalars = [leaf for _, leaf in seen.outputs if _is_single(leaf)]
@@ -147,8 +146,9 @@ def _is_single(leaf: Leaf) -> bool:
 
 
 def _agreed(pair: Pair) -> Agreed:
-    """Return what agrees up to the loss: weights, generator states, batches, outputs, as far as
-    recorded.
+    """Return what agrees up to the loss, as far as recorded.
+
+    Weights, generator states, batches and outputs.
     """
     unseen = bool(unseen_weights(pair))
     return Agreed(
@@ -208,9 +208,7 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _label_names(difference: Difference) -> list[str]:
-    """Return the paths of differing inputs of a loss that are labels, by name or because they are
-    integers.
-    """
+    """Return the paths of differing inputs of a loss that are labels, by name or as integers."""
     named = [path for path in difference.inputs if path in _LABELS]
     if named or "Loss" not in difference.seen.place:
         return named

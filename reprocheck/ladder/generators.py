@@ -1,5 +1,6 @@
-"""The rung of the process-wide random generators: who draws from a generator whose state
-differs.
+"""Describe the rung of the process-wide random generators.
+
+It tells who draws from a generator whose state differs.
 """
 
 from __future__ import annotations
@@ -27,8 +28,7 @@ LOOKS = ("found", "rng")
 
 
 def drawn(pair: Pair, end: int) -> Finding | None:
-    """Return the first draw of a module or loader, up to step `end`, from a generator whose state
-    differs.
+    """Return the first draw, up to step `end`, from a generator whose state differs.
 
     A loader whose batches all agree does not count: it only draws a seed for its workers.
     """
@@ -43,9 +43,7 @@ def drawn(pair: Pair, end: int) -> Finding | None:
 
 
 def unequal_states(pair: Pair, end: int) -> list[str]:
-    """Return generators whose states were seen to differ up to a step, or at the next look after
-    it.
-    """
+    """Return generators whose states were seen to differ up to a step, or right after it."""
     looks = [step for step in pair.of_kind("rng") if step.both]
     next_one = sum(step.number <= end for step in looks)
     seen = looks[: next_one + 1]
@@ -60,9 +58,7 @@ def unused(pair: Pair, end: int, used: Sequence[str] = ()) -> list[str]:
 
 
 def unused_and_moving(pair: Pair, end: int) -> list[str]:
-    """Return the unused generators whose state changes in run 1: something that was not recorded
-    draws from them.
-    """
+    """Return the unused generators whose state changes in run 1: something unrecorded draws."""
     states = counted_states(pair)
     return [name for name in unused(pair, end) if states[name] > 1]
 
@@ -124,9 +120,7 @@ _WITH_STATES = (*LOOKS, "seed", *DRAWERS)
 
 
 def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> Finding | None:
-    """Return a draw by a module around, or by the script itself, if nothing recorded made the first
-    difference.
-    """
+    """Return a draw by a module around, or by the script, if nothing recorded differs before."""
     first = min(findings.values(), key=lambda finding: finding.order, default=None)
     if first is None or first.number != end or first.rung not in _OF_RUNGS:
         return None
@@ -188,8 +182,9 @@ def _own_draws(pair: Pair, around: Step) -> list[str]:
 
 
 def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Finding | None:
-    """Return the draw of the script itself, outside of modules and loaders, from a generator whose
-    state differs.
+    """Return the draw of the script itself from a generator whose state differs.
+
+    That is a draw outside of modules and loaders.
 
     Such a draw is known from a generator that has `moved`: its state is not the one after the last
     recorded draw.
@@ -212,9 +207,7 @@ def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Findi
 
 
 def _moved_outside(pair: Pair, number: int) -> set[str]:
-    """Return generators whose state changed in run 1 by the next look after a step, without a
-    recorded draw.
-    """
+    """Return generators whose state in run 1 changed right after a step, without a known draw."""
     looks = (step.number for step in pair.after(number, "rng") if step.first is not None)
     states: dict[str, set[str]] = {}
     moved: set[str] = set()
@@ -231,9 +224,7 @@ def _moved_outside(pair: Pair, number: int) -> set[str]:
 
 
 def _moved_around(pair: Pair, number: int) -> set[str]:
-    """Return generators whose state in run 1 differs between the last look before a step and the
-    first after it.
-    """
+    """Return generators whose state in run 1 changes between the looks around a step."""
     before: dict[str, str] = {}
     for seen in of_run_1(pair.up_to(number - 1, *_WITH_STATES)):
         before |= {**seen.before, **seen.after}

@@ -1,5 +1,6 @@
-"""Level `op` of recording: the operator that makes the difference for which a rung names only a
-module.
+"""Find the operator that makes a difference of which a rung names only the module.
+
+Level `op` of recording shows it.
 """
 
 from __future__ import annotations
@@ -80,9 +81,6 @@ def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | No
 def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
     seen = step.seen
     paths, dirty = _unequal_inputs(pair, step, unfilled)
-    itself = None
-    if not paths:
-        itself = Operation(seen=seen, unfilled=dirty)
     takes_generator = "generator" in seen.place.split(".")[-1]
     evidence = OperatorDiffers(
         name=seen.place,
@@ -90,17 +88,9 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
         reads_unfilled=bool(dirty) and not paths,
         given_generator=takes_generator and not paths and not dirty,
     )
-    explained = paths or evidence.reads_unfilled or evidence.given_generator
-    states: tuple[str, ...] = ()
-    if not explained:
-        states = compare.states(step)
+    is_explained = paths or evidence.reads_unfilled or evidence.given_generator
+    states = () if is_explained else compare.states(step)
     drawn = drawn_from(seedings(pair, step.number), states)
-    unequal = None
-    if paths and step.facts is not None:
-        values = compare.values(*(compare.leaf(fact.inputs, paths[0]) for fact in step.facts))
-        if any(isinstance(value, (list, dict)) for value in values or ()):
-            values = None
-        unequal = UnequalInput(path=paths[0], values=values)
     statement = FirstOperator(
         evidence=evidence,
         fact=fact_of_step(step),
@@ -109,14 +99,23 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
         line=seen.line,
         drawn=seen.drawn,
         unequal=drawn.names,
-        unequal_input=unequal,
+        unequal_input=_unequal_input(step, paths[0]) if paths else None,
     )
     return Operator(
         statement=statement,
         source=SourceLine.of(seen.line),
         generators=drawn,
-        itself=itself,
+        itself=None if paths else Operation(seen=seen, unfilled=dirty),
     )
+
+
+def _unequal_input(step: Step, path: str) -> UnequalInput:
+    """Return an input that differs, with its values if they are single numbers or words."""
+    leaves = (compare.leaf(fact.inputs, path) for fact in step.known)
+    values = compare.values(*leaves)
+    if any(isinstance(value, (list, dict)) for value in values or ()):
+        values = None
+    return UnequalInput(path=path, values=values)
 
 
 def _unequal_inputs(
@@ -157,26 +156,30 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
     deeper = next((one for one in check.record.deeper if one.level == "op"), None)
     if deeper is None:
         return first
-    recorded = pair
     if not pair.operators:
         pairs = read_pairs(folder, deeper)
         if pair.rank not in pairs.ranks:
             return first
-        recorded = pairs.read(pair.rank)
-    if not recorded.operators:
+        pair = pairs.read(pair.rank)
+    if not pair.operators:
         return first
     # what made the weights differ that these runs began with came before
-    differ_before = any(one.rung == "initial weights" for one in recorded.differences)
+    differ_before = any(one.rung == "initial weights" for one in pair.differences)
     if deeper.begin > 1 and differ_before:
         refined = Refined(difference=first.statement, operator="differ before")
         return replace(first, statement=refined)
-    operator = first_operator(recorded, backward=_BACKWARD[first.rung])
+    operator = first_operator(pair, backward=_BACKWARD[first.rung])
     if operator is None:
         refined = Refined(difference=first.statement, operator="none differs")
         return replace(first, statement=refined)
-    statement = operator.statement
-    in_same = statement.fact.iteration == first.iteration
-    evidence, drawn = first.evidence, operator.generators
+    return _with_operator(first, operator)
+
+
+def _with_operator(first: Finding, operator: Operator) -> Finding:
+    statement, drawn = operator.statement, operator.generators
+    iteration = statement.fact.iteration
+    elsewhere = None if iteration == first.iteration else iteration
+    evidence = first.evidence
     if drawn.drawn and isinstance(evidence, StateDiffers):
         # the seeds stay those of the runs that named the module: arguments are compared with them
         evidence = replace(evidence, generators=evidence.generators.of(drawn.names))
@@ -185,16 +188,12 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
     operations = first.operations
     if statement.node and first.rung == "loss":
         # it stands for the one that the loss is taken by
-        operations = (statement.node,)
-    elif statement.node:
+        operations = ()
+    if statement.node:
         operations = (statement.node, *operations)
     return replace(
         first,
-        statement=Refined(
-            difference=first.statement,
-            operator=statement,
-            elsewhere=None if in_same else statement.fact.iteration,
-        ),
+        statement=Refined(difference=first.statement, operator=statement, elsewhere=elsewhere),
         source=operator.source or first.source,
         evidence=evidence,
         operator=statement.evidence,
@@ -210,8 +209,9 @@ _TARGET = "mindspore.device_target"
 
 
 def kind(name: object) -> str:
-    """Return the kind of a device from the name that a framework uses: `cuda` for `cuda:0` or
-    `GPU`, `npu` for `Ascend`.
+    """Return the kind of a device: `cuda` for `cuda:0` or `GPU`, `npu` for `Ascend`.
+
+    `name` is what a framework calls the device.
     """
     plain = str(name or CPU).lower().partition(":")[0]
     return plain.replace("ascend", "npu").replace("gpu", "cuda")

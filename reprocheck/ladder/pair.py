@@ -150,8 +150,9 @@ class Pair:
         return [step for step in self.of_kind(*kinds) if step.seen.place == place]
 
     def tells(self, step: Step) -> bool:
-        """Return whether a fact says anything: only one run has it, or a part of it can be
-        compared.
+        """Return whether a fact says anything.
+
+        Only one run has it, or a part of it can be compared.
         """
         return not step.both or self.comparable(step)
 
@@ -232,9 +233,7 @@ class Pair:
         return rest[0].number
 
     def _other_samples(self, step: Step) -> bool:
-        """Return whether a loader gives other samples or another order, even if the tensors of the
-        batch agree.
-        """
+        """Return whether a loader gives other samples or another order, even of equal tensors."""
         if step.facts is None:
             return False
         a, b = step.facts
@@ -261,9 +260,7 @@ def module_around(places: Sequence[str]) -> str:
 
 
 def is_inside(place: str, module: str) -> bool:
-    """Return whether a module lies inside another one; all modules lie inside the model itself
-    ("").
-    """
+    """Return whether a module lies inside another one; all lie inside the model itself ("")."""
     prefix = f"{module}."
     if not module:
         prefix = ""

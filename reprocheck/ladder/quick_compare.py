@@ -1,5 +1,6 @@
-"""Read two traces of one rank side by side, and keep only the facts that show the first difference
-on each rung.
+"""Read two traces of one rank side by side, and keep only the facts that matter.
+
+These show the first difference on each rung.
 
 Most facts of many ranks are equal in both runs, or follow from an earlier difference. Their lines
 are skipped without being decoded.
@@ -55,8 +56,9 @@ class Skimmed:
 
 
 def skimmed(first: Path, second: Path) -> Skimmed | None:
-    """Return two trace files with the facts that matter: of each kind the first that differs, and
-    all draws from generators.
+    """Return two trace files with the facts that matter.
+
+    Of each kind the first that differs, and all draws from generators.
 
     None if the runs do not record the same facts in the same order, or a file cannot be read: then
     both files must be read whole.
@@ -180,9 +182,7 @@ class _Skim:
         return True
 
     def _is_needed(self, kind: bytes, a: bytes, b: bytes, place: bytes) -> bool:
-        """Return whether a fact says more than its values, or is of a weight without recorded first
-        values.
-        """
+        """Return whether a fact says more than its values, or is of a weight not known at first."""
         if kind in _OF_WEIGHTS:
             return self._is_unknown(place)
         return kind in _SAYS_MORE and self._says_more(kind, a, b, place)
@@ -193,9 +193,7 @@ class _Skim:
         return place.find(b":") < 0 and place not in self.known
 
     def _says_more(self, kind: bytes, a: bytes, b: bytes, place: bytes) -> bool:
-        """Return whether a fact says more than its values, such as a call that drew random
-        numbers.
-        """
+        """Return whether a fact says more than its values, such as a call that drew numbers."""
         more = _SAYS_MORE[kind]
         # `in` takes five times as long: it tries the bytes as a number before
         if a.find(more) >= 0 or (a != b and b.find(more) >= 0):

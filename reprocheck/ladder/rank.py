@@ -108,9 +108,7 @@ class Pairs:
         return self._pair(self.first.read(rank), self.second.read(rank))
 
     def skim(self, rank: int) -> Pair:
-        """Return the traces of a rank, reduced to the facts that show the first difference on each
-        rung.
-        """
+        """Return the traces of a rank, reduced to the facts that show first differences."""
         skim = skimmed(self.first.path(rank), self.second.path(rank))
         if skim is None:
             return self.read(rank)
@@ -118,9 +116,7 @@ class Pairs:
         return self._pair(first, self.second.trace(rank, skim.second), known_weights=skim.known)
 
     def of_place(self, place: str, iteration: int) -> Iterator[Pair]:
-        """Yield the traces of each rank, reduced to one place and to iterations up to the given
-        one.
-        """
+        """Yield the traces of each rank, reduced to one place and to the iterations up to one."""
         for rank in self.ranks:
             runs = (self.first, self.second)
             first, second = (run.read_place(rank, place, iteration) for run in runs)
@@ -184,9 +180,7 @@ def _earliest(findings: Mapping[RungName, Finding]) -> Finding | None:
 
 
 def _first(findings: Mapping[RungName, Finding]) -> Finding | None:
-    """Return the earliest finding, or a gross one in the same iteration that cannot follow from
-    rounding.
-    """
+    """Return the earliest finding, or a gross one in its iteration that rounding cannot cause."""
     earliest = _earliest(findings)
     if earliest is None or earliest.size != "rounding":
         return earliest

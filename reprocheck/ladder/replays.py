@@ -1,5 +1,6 @@
-"""Describe how to run the operation that makes the first difference again, without the training:
-from its recorded call to a `Replay`, or why there is none.
+"""Describe how to run the operation that makes the first difference again.
+
+Without the training: from its recorded call to a `Replay`, or why there is none.
 
 Names and texts of a trace become parts of a program that somebody else runs. So each must be of a
 known form; anything else is not replayed.
@@ -70,8 +71,9 @@ class _UnknownError(Exception):
 
 
 def replay_of(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None:
-    """Return a replay of the operation that makes the first difference; None if no operation makes
-    it.
+    """Return a replay of the operation that makes the first difference.
+
+    None if no operation makes it.
     """
     if check.record.compared:
         # what differs between two places need not be noise at either of them
@@ -116,9 +118,7 @@ def _without_settings(check: Check, pair: Pair, first: Finding) -> Replay | NoRe
 
 
 def _is_by_an_operation(first: Finding) -> bool:
-    """Return whether a module, or an operation of the loss or the backward pass, makes the
-    difference.
-    """
+    """Return whether a module, or an operation of loss or backward pass, makes the difference."""
     if first.operator is not None and first.operator.only_in_one_run:
         return False
     if isinstance(first.evidence, LossDiffers):
@@ -159,8 +159,9 @@ def _of_operator(operation: Operation) -> Replay | NoReplay:
 
 
 def _with_filled(seen: Seen) -> Leaves:
-    """Return the inputs of an operator; the tensor that an in-place operator fills is added without
-    values.
+    """Return the inputs of an operator, with the tensor that an in-place operator fills.
+
+    The tensor is added without values.
     """
     base, inputs = seen.place.split(".")[1], seen.inputs
     if base in FILLS:

@@ -125,29 +125,27 @@ def ladder_of(check: Check, folder: Path) -> Ladder | None:
     says_it = shown.first is not None or not shown.ranks or _beyond(check, main)
     came_back = says_it or check.verdict.bitwise.equal is True
     first = _first(check, rungs, shown, came_back=came_back)
+    unrecorded = _unrecorded(shown.ranks, pairs.alone)
     replay: Replay | NoReplay | None = None
     # the operation that makes the difference, where that is the first of the ladder
-    is_first = first is not None and shown.first is not None and first.rung == shown.first.rung
-    if is_first and shown.lead is not None and shown.first is not None:
+    if shown.first is not None and first is not None and first.rung == shown.first.rung:
+        assert shown.lead is not None
         replay = replay_of(check, shown.lead, shown.first)
-    level = main.level
-    if any(pair.level == "op" for pair in deeper):
-        level = "op"
-    unrecorded = _unrecorded(shown.ranks, pairs.alone)
     if isinstance(replay, NoReplay):
         unrecorded.append(replay)
+        replay = None
     sources = Sources(check, folder)
     with_texts = [replace(rung, source=sources.with_text(rung.source)) for rung in rungs.values()]
     sources.keep()
     return Ladder(
         rungs=tuple(with_texts),
-        first=first.rung if first is not None else None,
-        level=level,
+        first=None if first is None else first.rung,
+        level="op" if any(pair.level == "op" for pair in deeper) else main.level,
         independent=shown.independent,
         came_back=came_back,
         statement=_statement(check, shown, first, came_back=came_back),
         unrecorded=tuple(unrecorded),
-        replay=replay if isinstance(replay, Replay) else None,
+        replay=replay,
     )
 
 
@@ -262,9 +260,8 @@ def _statement(check: Check, shown: _Shown, rung: Rung | None, *, came_back: boo
     """Return the statement on where the runs diverge; `rung` is the one to look at first."""
     if not shown.ranks:
         return NotDiverged(why="nothing recorded")
-    verdict = check.verdict
-    failing = verdict.failing_series(check.record.fail_on)
-    series = next(filter(None, (failing, *verdict.unequal_series)), None)
+    failing = check.verdict.failing_series(check.record.fail_on)
+    series = next(filter(None, (failing, *check.verdict.unequal_series)), None)
     if series is not None and rung is None:
         return NotDiverged(why="hidden", series=series.name)
     first = shown.first if came_back else None
@@ -277,12 +274,12 @@ def _statement(check: Check, shown: _Shown, rung: Rung | None, *, came_back: boo
         return NotDiverged(why="intermittent", iterations=iterations, although=statement)
     if first is not None:
         firsts = [rank.first for rank in shown.ranks if rank.first is not None]
-        same = [one.rank for one in firsts if one.when == first.when]
+        same = [finding.rank for finding in firsts if finding.when == first.when]
         ranks = tuple(same or [first.rank])
         return Diverged(difference=first.statement, ranks=ranks, of=len(shown.ranks))
-    if statement is not None:
-        return Diverged(difference=statement)
-    return NotDiverged(why="equal")
+    if statement is None:
+        return NotDiverged(why="equal")
+    return Diverged(difference=statement)
 
 
 def _unrecorded(ranks: Sequence[Rank], alone: Sequence[int]) -> list[Statement]:

@@ -46,9 +46,7 @@ def seeded_before(pair: Pair, weight: Step) -> dict[str, Seeding]:
 
 
 def seeded_later(pair: Pair, weight: Step) -> dict[str, Seeding]:
-    """Return generator -> how it was first seeded after a weight was made, if the record shows the
-    order.
-    """
+    """Return generator -> how it was first seeded after a weight was made, if that is known."""
     first_seedings: dict[str, Seeding] = {}
     for step in _seeds(pair, weight.number):
         if _comes_later(step, weight):
@@ -115,8 +113,9 @@ def drawn_before_seed(pair: Pair, number: int) -> dict[str, str]:
 
 
 def worker_seeds(pair: Pair, worker: int | None) -> dict[str, Seeding]:
-    """Return generator -> how a data loader worker last seeded it, if the seeds differ or come from
-    the system.
+    """Return generator -> how a data loader worker last seeded it.
+
+    Only if the seeds differ or come from the system.
     """
     one, other = (
         {seen.place: seen for seen in trace.worker_seeds if seen.worker == worker}
@@ -173,8 +172,9 @@ def _generator(name: str, seeding: Seeding | None, later: Seeding | None) -> Gen
 
 
 def unequal_line(seeded: Mapping[str, Seeding], names: Sequence[str]) -> str:
-    """Return the line that gave one of the generators another seed in each run; "" if there is
-    none.
+    """Return the line that gave one of the generators another seed in each run.
+
+    "" if there is none.
     """
     return next((one.line for one in _concerned(seeded, names) if not one.equal), "")
 

@@ -13,6 +13,9 @@ from itertools import chain, pairwise
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 SHELLS = (".sh", ".bash", ".ksh", ".zsh")
+_INTERPRETERS = ("sh", "bash", "dash", "ksh", "zsh")
+_INLINE = ("-c", "-lc", "-ec")
+"""Options of a shell behind which a script stands as one word."""
 _DEEPEST = 4
 """Assignments followed one behind the other."""
 _MOST_FILES = 20
@@ -85,21 +88,21 @@ def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[S
 
     `read` returns the text of a file; None if there is no such file.
     """
-    program = posixpath.basename(next(iter(command), ""))
-    own: list[Script] = []
-    if program in ("sh", "bash", "dash", "ksh", "zsh"):
-        inline = ("-c", "-lc", "-ec")
-        own = [Script(name="", text=word) for option, word in pairwise(command) if option in inline]
-    read_before: dict[str, Script] = {}
-    waiting = [*_named(command), *chain.from_iterable(_mentioned(script.text) for script in own)]
-    while waiting and len(read_before) < _MOST_FILES:
+    inline: list[Script] = []
+    if posixpath.basename(next(iter(command), "")) in _INTERPRETERS:
+        texts = [text for option, text in pairwise(command) if option in _INLINE]
+        inline = [Script(name="", text=text) for text in texts]
+    files: dict[str, Script] = {}
+    waiting = [*_named(command), *chain.from_iterable(_mentioned(one.text) for one in inline)]
+    while waiting and len(files) < _MOST_FILES:
         name = posixpath.normpath(waiting.pop(0))
-        text = None if name in read_before else read(name)
-        if text is not None:
-            makefile = posixpath.basename(name) in MAKEFILES or name.endswith(".mk")
-            read_before[name] = Script(name=name, text=text, makefile=makefile)
-            waiting += _mentioned(text)
-    return [*own, *read_before.values()]
+        text = None if name in files else read(name)
+        if text is None:
+            continue
+        is_makefile = posixpath.basename(name) in MAKEFILES or name.endswith(".mk")
+        files[name] = Script(name=name, text=text, makefile=is_makefile)
+        waiting += _mentioned(text)
+    return [*inline, *files.values()]
 
 
 def _named(command: Sequence[str]) -> Iterator[str]:
@@ -148,8 +151,9 @@ def made(
 
 
 def _is_made(use: _Value, command: Sequence[str]) -> bool:
-    """Return whether the command executes a place: in a Makefile, only targets that the command
-    names count.
+    """Return whether the command executes a place.
+
+    In a Makefile, only targets that the command names count.
     """
     if not use.script.makefile:
         return True

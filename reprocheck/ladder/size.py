@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -40,8 +41,9 @@ _SKETCH_BYTES = 64 * 4
 
 
 def relative_difference(a: Sketched, b: Sketched) -> float | None:
-    """Return ||a - b|| / ||b|| of two tensors that differ: exact if the trace holds their values,
-    else estimated from sketches.
+    """Return ||a - b|| / ||b|| of two tensors that differ.
+
+    Exact if the trace holds their values, else estimated from sketches.
 
     If `b` is all zeros, the norm of `a` is used. Infinite if only one tensor has an element that is
     not finite, or if only such elements differ. None if it cannot be said, as where all elements
@@ -49,13 +51,7 @@ def relative_difference(a: Sketched, b: Sketched) -> float | None:
     """
     first, second = _elements(a), _elements(b)
     if first and len(first) == len(second):
-        # by their names, as nan is not equal to itself
-        unequal = [(p, q) for p, q in zip(first, second, strict=True) if repr(p) != repr(q)]
-        if not all(map(math.isfinite, chain(*unequal))):
-            return math.inf
-        distance = math.hypot(*(p - q for p, q in unequal))
-        of_x, of_y = (math.hypot(*filter(math.isfinite, side)) for side in (first, second))
-        return _share(distance, of_y or of_x)
+        return _relative_of_elements(first, second)
     if a.shape != b.shape:
         return None
     one, other = _estimated(a), _estimated(b)
@@ -73,6 +69,17 @@ def relative_difference(a: Sketched, b: Sketched) -> float | None:
     if not math.isfinite(distance):
         return math.inf
     return _share(distance, other.norm or one.norm)
+
+
+def _relative_of_elements(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return ||a - b|| / ||b||; infinite if a number that differs is not finite."""
+    # by their names, as nan is not equal to itself
+    unequal = [(x, y) for x, y in zip(a, b, strict=True) if repr(x) != repr(y)]
+    if not all(map(math.isfinite, chain(*unequal))):
+        return math.inf
+    distance = math.hypot(*(x - y for x, y in unequal))
+    norm = math.hypot(*filter(math.isfinite, b))
+    return _share(distance, norm or math.hypot(*filter(math.isfinite, a)))
 
 
 def rounding_level(dtype: str) -> float:
@@ -112,8 +119,9 @@ def _elements(side: Sketched) -> list[float]:
 
 
 def _share(distance: float, scale: float) -> float:
-    """Return a distance divided by a scale; 0 if the scale is 0, because then only signs of zeros
-    differ.
+    """Return a distance divided by a scale.
+
+    0 if the scale is 0, because then only signs of zeros differ.
     """
     if not scale:
         return 0.0

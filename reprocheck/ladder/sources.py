@@ -1,5 +1,6 @@
-"""The user's own files as they were during the run: read while the check is made, and kept in the
-report folder for later reports.
+"""Read the user's own files as they were during the run.
+
+They are read while the check is made, and kept in the report folder for later reports.
 
 A file that changed after the check began is not read, because its lines may not be those that ran.
 Once the recording is closed, no file is read any more, so that a report is the same whenever and
@@ -61,14 +62,13 @@ class Recorded(Protocol):
 
     @property
     def closed(self) -> bool:
-        """Return whether the user's files are no longer read, but only their copies in the report
-        folder.
-        """
+        """Return whether only the copies in the report folder are read, no longer the files."""
 
 
 class Sources:
-    """Texts of the user's files by the names that a report uses: relative to the working directory,
-    or with `~` for the home folder.
+    """Texts of the user's files by the names that a report uses.
+
+    Names are relative to the working directory, or begin with `~` for the home folder.
 
     While the check is made, files that the report folder lacks are looked for on this machine. When
     a check is read back (`Check.closed`), or two recordings are compared, nothing is looked for:
@@ -191,8 +191,9 @@ class Sources:
 
 
 def _cells(path: Path) -> dict[str, str]:
-    """Return number -> text of the code cells of a notebook, in order; empty if it cannot be
-    read.
+    """Return number -> text of the code cells of a notebook, in order.
+
+    Empty if it cannot be read.
     """
     from reprocheck.files.source_text import UnreadableError, code_cells, split
 
@@ -209,8 +210,9 @@ def _cells(path: Path) -> dict[str, str]:
 
 
 def numbered(name: str) -> tuple[str, int]:
-    """Return the file and the cell number of a name such as `train.ipynb:cell 3`; 0 if it is no
-    cell.
+    """Return the file and the cell number of a name such as `train.ipynb:cell 3`.
+
+    0 if it is no cell.
     """
     file, _, number = name.partition(CELL)
     if not number.isdecimal():
@@ -241,9 +243,7 @@ def kept(folder: Path) -> dict[str, str]:
 
 
 def close(folder: Path) -> None:
-    """Mark the recording in a report folder as ended: later reports use only the files that it
-    holds.
-    """
+    """Mark the recording in a report folder as ended: reports then use only files in it."""
     file = folder / NAME
     kept_files = _held(file)
     if kept_files is _NOTHING_HELD or kept_files.closed:

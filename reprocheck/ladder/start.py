@@ -23,9 +23,7 @@ from reprocheck.trace.deep import DeepTrace, Seen
 
 
 def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """Return the finding for the first setting of an optimizer, such as `lr`, that differs at an
-    update.
-    """
+    """Return the finding for the first optimizer setting that differs at an update: `lr`."""
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
@@ -57,9 +55,7 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """Return the finding for the first recorded parameter or buffer that differs before iteration
-    1.
-    """
+    """Return the finding for the first parameter or buffer that differs before iteration 1."""
     difference = next((one for one in differences if not one.structural), differences[0])
     seen, step = difference.seen, difference.step
     seeded = seeded_before(pair, step)

@@ -1,5 +1,6 @@
-"""Weights whose first values were not recorded: neither their values nor the generators behind them
-can be compared.
+"""Find weights whose first values were not recorded.
+
+Neither their values nor the generators behind them can be compared.
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ from reprocheck.ladder.pair import Pair
 
 
 def unseen_weights(pair: Pair) -> list[str]:
-    """Return the updated weights whose first values cannot be compared, in the order of their
-    updates.
-    """
+    """Return the updated weights whose first values cannot be compared, in order of updates."""
     recorded = {step.seen.place for step in pair.of_kind("weights") if pair.tells(step)}
     recorded |= pair.known_weights
     updates = (step.seen.place for step in pair.of_kind("reduced", "update"))
@@ -24,9 +23,7 @@ def unseen_weights(pair: Pair) -> list[str]:
 
 
 def unequal_at_the_start(pair: Pair) -> list[str]:
-    """Return the generators with differing states from which unrecorded weights may have been
-    drawn.
-    """
+    """Return the differing generators from which unrecorded weights may have been drawn."""
     if not unseen_weights(pair):
         return []
     looks = of_run_1(pair.of_kind(*generators.LOOKS))

@@ -68,8 +68,9 @@ def tag() -> str:
 
 
 def tr(message: str, /, **values: object) -> str:
-    """Return the message in the language that is spoken, with `values` in its named places; what is
-    said already stays as it is.
+    """Return the message in the language that is spoken, with `values` in its named places.
+
+    A message that has been translated stays as it is.
 
     >>> tr("run {number} ended", number=2)
     'run 2 ended'
@@ -110,8 +111,9 @@ def english(value: _Value) -> _Value | str:
 def changed(
     text: str, change: Callable[[str], str], translated: Callable[[str], str] | None = None
 ) -> str:
-    """Return a text with a change that its English undergoes, too; `translated`: what another
-    language undergoes instead.
+    """Return a text with a change that its English undergoes, too.
+
+    `translated`: what another language undergoes instead.
     """
     if isinstance(text, Translated):
         return Translated((translated or change)(str(text)), change(text.english))
@@ -128,8 +130,9 @@ def joined(separator: str, parts: Iterable[str]) -> str:
 
 
 def sentences(*parts: str) -> str:
-    """Return those that are not empty, one after another: no space stands behind a sentence in
-    Chinese.
+    """Return the sentences that are not empty, one after another.
+
+    No space stands behind a sentence in Chinese.
     """
     *before, last = list(filter(None, parts)) or [""]
     return joined("", (*(part + _space(part) for part in before), last))

@@ -1,5 +1,6 @@
-"""The first letter of a sentence: a name of code or of a product keeps its own, wherever it
-stands.
+"""Choose the first letter of a sentence.
+
+A name of code or of a product keeps its own, wherever it stands.
 """
 
 from __future__ import annotations
@@ -11,16 +12,12 @@ from reprocheck.language import changed
 
 
 def capital(text: str) -> str:
-    """Return a text with a capital letter, unless a name that is written otherwise stands in
-    front: `torch.rand`, `cuDNN`.
-    """
+    """Return a text with a capital letter, unless it begins with a name: `torch.rand`, `cuDNN`."""
     return changed(text, partial(_with_first, str.upper), str)
 
 
 def small(text: str) -> str:
-    """Return a text with a small letter, unless a name that is written otherwise stands in
-    front: `XLA`, `TensorFlow`.
-    """
+    """Return a text with a small letter, unless it begins with a name: `XLA`, `TensorFlow`."""
     return changed(text, partial(_with_first, str.lower), str)
 
 
@@ -46,8 +43,9 @@ def _open(text: str) -> str:
 
 
 def _is_name(word: str) -> bool:
-    """Return whether a word is no plain one: it has capitals behind its first letter, or signs and
-    digits that words do not have.
+    """Return whether a word is a name.
+
+    It has capitals behind its first letter, or signs and digits that words do not have.
     """
     plain = word.replace("-", "").replace("'", "")
     return bool(plain) and not (plain.isalpha() and plain[1:] == plain[1:].lower())

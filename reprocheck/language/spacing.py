@@ -1,5 +1,6 @@
-"""Where Chinese and Latin characters meet at the edge of a value, a space stands between them; none
-where both are Chinese. What is within a value, such as a path, stays as it is.
+"""Where Chinese and Latin characters meet at the edge of a value, a space stands between them.
+
+None where both are Chinese. What is within a value, such as a path, stays as it is.
 """
 
 from __future__ import annotations

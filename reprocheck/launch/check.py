@@ -1,5 +1,6 @@
-"""N runs of an entry point, one record: `check` is what `reprocheck run` does between reading its
-settings and judging.
+"""Run an entry point N times, into one record.
+
+`check` is what `reprocheck run` does between reading its settings and judging.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from reprocheck.launch.observer import Observer
 from reprocheck.launch.run import environment
 from reprocheck.launch.run.environment import accelerators
 from reprocheck.launch.run.further_runs import made_elsewhere
-from reprocheck.launch.run.plan import Plan, plan
+from reprocheck.launch.run.plan import Plan, Request, plan
 from reprocheck.launch.run.runs import Enough, record_runs
 from reprocheck.launch.run.tail import Output
 from reprocheck.launch.run.variables import WAIT_POLICY, users_environment
@@ -94,8 +95,9 @@ def _written_until(path: Path, until: float) -> bool:
 
 
 def found_by_all(entry: EntryPoint, checks: Iterable[CheckRecord]) -> tuple[str, ...]:
-    """Return caveats, masked as in a record, on files that earlier checks of `entry` left for each
-    run to find.
+    """Return caveats on files that earlier checks of `entry` left for each run to find.
+
+    They are masked as in a record.
     """
     same = (one for one in checks if one.entry_point.command == entry.command)
     left = {path for one in same for path in made_elsewhere(one.runs) if real(path).is_file()}
@@ -121,8 +123,9 @@ def check(
     enough: Enough | None = None,
     portable: bool = False,
 ) -> CheckRecord:
-    """Run `entry` `settings.runs` times and returns the record, which also lies in `folder` (made
-    by `prepare`) after each run.
+    """Run `entry` `settings.runs` times and return the record.
+
+    It also lies in `folder` (made by `prepare`) after each run.
 
     `output` takes what the runs print with `--show-output`; by default it goes to stdout and
     stderr. `portable`: what is recorded deeply has hashes that any interpreter can make. `enough`
@@ -137,17 +140,13 @@ def check(
         refuse_wide_folder(Path.cwd(), entry)
         with operation("preparing the runs"):
             folder.mkdir(parents=True, exist_ok=True)
-            made = plan(
-                entry,
-                settings,
-                folder,
-                observer,
-                output,
+            request = Request(
                 runs=settings.runs,
                 steps=settings.steps,
                 level=settings.level_of_runs,
                 portable=portable,
             )
+            made = plan(entry, settings, folder, observer, output, request)
             try:
                 empty = record_of(made)
             except BaseException:
@@ -222,8 +221,9 @@ def _refuse(settings: Settings) -> None:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Remove the folder of a check that holds nothing of a run, no file of the user, and nothing
-    that cannot be looked at.
+    """Remove the folder of a check that holds nothing worth keeping.
+
+    Nothing of a run, no file of the user, and nothing that cannot be looked at.
     """
     if not all(
         os.access(path, os.R_OK | os.X_OK)

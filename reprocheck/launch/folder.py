@@ -1,5 +1,6 @@
-"""The folder of a check below the output folder: made before the first run, linked as `latest`, old
-ones removed.
+"""Manage the folder of a check below the output folder.
+
+Made before the first run, linked as `latest`, old ones removed.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ _GITIGNORE = ".gitignore"
 
 
 def prepare(output: Path, name: str) -> Path:
-    """Make `output`/NAME-YYYYMMDD-HHMMSS (with -2, -3… where that is taken) and returns it,
-    absolute.
+    """Make `output`/NAME-YYYYMMDD-HHMMSS (with -2, -3… if taken) and return it, absolute.
 
     Raises ReportError where it cannot be written or is full.
     """
@@ -57,8 +57,9 @@ def prepare(output: Path, name: str) -> Path:
 
 
 def publish(folder: Path, keep: int | None = None) -> None:
-    """Point `latest` at the folder, and remove the oldest reports of the same name so that `keep`
-    remain (None: all).
+    """Point `latest` at the folder, and remove the oldest reports of the same name.
+
+    So many that `keep` remain (None: all).
     """
     link = folder.parent / "latest"
     if link.is_symlink() or not link.exists():
@@ -74,9 +75,7 @@ def publish(folder: Path, keep: int | None = None) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Remove a folder of `prepare` that was not used, and the output folder if it is otherwise
-    empty.
-    """
+    """Remove an unused folder of `prepare`, and the output folder if otherwise empty."""
     shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         if [path.name for path in folder.parent.iterdir()] == [_GITIGNORE]:

@@ -1,5 +1,7 @@
-"""One check at a time in a folder of the user's: of two whose runs overwrite the same file, the one
-that ends last would put back what the other one's runs had written.
+"""Allow one check at a time in a folder of the user's.
+
+Of two whose runs overwrite the same file, the one that ends last would put back what the other
+one's runs had written.
 
 The claim is a lock on the folder itself. The guards of the runs hold it too, so that it lasts until
 the files are put back, also where this process is killed.
@@ -25,8 +27,9 @@ def held() -> tuple[int, ...]:
 
 @contextmanager
 def alone_in(folder: Path, *, shared: bool, waits: Callable[[], object]) -> Iterator[None]:
-    """Lock a folder; wait if another check is under way in it, whose runs would change the same
-    files.
+    """Lock a folder; wait if another check is under way in it.
+
+    Its runs would change the same files.
 
     shared  whether the lock may be shared with checks whose runs each work in a copy, too
     waits   called before waiting

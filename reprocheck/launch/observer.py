@@ -11,16 +11,18 @@ if TYPE_CHECKING:
 
 
 class Observer(Protocol):
-    """Hears of the runs. With `--jobs` the methods are called from several threads, never two at a
-    time.
+    """Hears of the runs.
+
+    With `--jobs` the methods are called from several threads, never two at a time.
     """
 
     def run_started(self, number: int, of: int) -> None:
         """Run `number` of `of` starts."""
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
-        """Hear that run `number` has closed `iteration` iterations; `loss`: the last one recorded;
-        `seconds` since its start.
+        """Hear that run `number` has closed `iteration` iterations.
+
+        `loss`: the last one recorded; `seconds` since its start.
         """
 
     def silent(self, number: int, seconds: float) -> None:
@@ -33,9 +35,7 @@ class Observer(Protocol):
         """Hear that a run has ended and its record is written."""
 
     def message(self, text: str) -> None:
-        """Hear what the user should know: a file that cannot be put back, a snapshot of an earlier
-        check.
-        """
+        """Hear what the user should know: a file that cannot be put back, an old snapshot."""
 
 
 class Quiet:
@@ -59,9 +59,7 @@ class Teller(Observer, Protocol):
     def output(self) -> Output | None: ...
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """Announce runs at a deeper level of recording, to explain the verdict `title` of the
-        earlier runs.
-        """
+        """Announce runs at a deeper level, to explain the verdict `title` of earlier runs."""
 
     def half(self, level: str) -> None:
         """Announce a run at a deeper level, to be compared with that of another recording."""
@@ -79,7 +77,7 @@ class Teller(Observer, Protocol):
         """Tell the user a sentence."""
 
     def clear(self) -> None:
-        """Nothing is under way any more."""
+        """Hear that nothing is under way any more."""
 
 
 class Silent:
@@ -97,7 +95,7 @@ class Silent:
         """Ignore that the logs of a run are masked."""
 
     def deeper(self, title: str, level: str, inside: str = "") -> None:
-        """Two more runs at a deeper level follow."""
+        """Ignore that two more runs at a deeper level follow."""
 
     def half(self, level: str) -> None:
         """Tell that one more run at a deeper level follows."""

@@ -102,22 +102,26 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Return whether the exit code is 0: the forward and the backward check agree, and nothing
-        that the setting `fail_on` names has happened.
+        """Return whether the exit code is 0.
+
+        The forward and the backward check agree, and nothing that the setting `fail_on` names has
+        happened.
         """
         return self.verdict.passed
 
     @property
     def first_rung(self) -> Rung | None:
-        """The first rung of the ladder that differs; None if none differs, or no ladder was
-        made.
+        """The first rung of the ladder that differs.
+
+        None if none differs, or no ladder was made.
         """
         return self.ladder.first_rung if self.ladder else None
 
     @property
     def training_rung(self) -> Rung | None:
-        """The first rung that differs after those of the arguments, files and environment given to
-        a run.
+        """Return the first differing rung after those of what was given to a run.
+
+        Those are arguments, files and environment.
         """
         rungs = self.ladder.rungs if self.ladder else ()
         of_training = (rung for rung in rungs if rung.rung not in _GIVEN)

@@ -15,9 +15,7 @@ ControlClass = Literal["same numbers", "same training", "alters the training"]
 
 
 def is_fix(name: str) -> bool:
-    """Return whether a name is that of a patch, such as `RC402 train.py:3`, and not of a
-    control.
-    """
+    """Return whether a name is that of a patch, such as `RC402 train.py:3`, not of a control."""
     return " " in name
 
 
@@ -80,8 +78,9 @@ class Override:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conflict:
-    """A value that the user set, which contradicts a control and was kept; `wanted` is the value
-    that the control would have set.
+    """A value that the user set, which contradicts a control and was kept.
+
+    `wanted` is the value that the control would have set.
     """
 
     control: str
@@ -109,8 +108,10 @@ class ControlTrace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tried:
-    """One arm of the search: runs under `controls` (none: as is; `patched`: with the fixes of all
-    confirmed causes; `fixes`: with these alone, each as `RC402 train.py:3`).
+    """One arm of the search: runs under `controls`; none: runs as they are.
+
+    `patched`: with the fixes of all confirmed causes; `fixes`: with these alone, each as `RC402
+    train.py:3`.
 
     agrees, bitwise   whether its runs agree by the criterion, and in every bit; None where that
     could not be decided
@@ -148,8 +149,9 @@ class Tried:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Search:
-    """What `reprocheck explain` found: a smallest set of controls that makes the runs agree, empty
-    where none does.
+    """A smallest set of controls that makes the runs agree, as `reprocheck explain` found it.
+
+    Empty if no set does.
 
     fixes          patches that it takes, too, each as `RC402 train.py:3`
     statements     what it has found out; `sentence`: that in words, once the check is told

@@ -1,5 +1,7 @@
-"""What a rung of the ladder shows beside its sentence: one class for each kind of difference, with
-the fields that causes, the search and reports ask for. No field is a sentence.
+"""Describe what a rung of the ladder shows beside its sentence.
+
+One class for each kind of difference, with the fields that causes, the search and reports ask for.
+No field is a sentence.
 
 `docs/reference/ladder.md` lists them; `python .ci/pages.py` writes that list.
 """
@@ -117,8 +119,9 @@ class LeftBehind:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GivenOtherwise:
-    """The runs were given other arguments, environment variables or files, or, if two recordings
-    are compared, other source code.
+    """The runs were given other arguments, environment variables or files.
+
+    If two recordings are compared, also other source code.
     """
 
     kind: FromOutside | Literal["source"]
@@ -135,17 +138,13 @@ class GivenOtherwise:
 
     @property
     def at_start(self) -> bool:
-        """Return whether an argument or an environment variable differs, which the start of a run
-        sets.
-        """
+        """Return whether an argument or an environment variable of the start differs."""
         return self.kind in ("argument", "variable")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PathDiffers:
-    """The runs take other paths: only one run does something, or both do the same in another
-    order.
-    """
+    """The runs take other paths: one alone does something, or both in another order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -304,9 +303,7 @@ class UpdateDiffers:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WeightWritten:
-    """Something beside the optimizer wrote to a weight between an update and the next forward
-    pass.
-    """
+    """Something beside the optimizer wrote to a weight between an update and a forward pass."""
 
     after_update: Literal["agrees", "differs", "no update"] = "no update"
     """What the weight was after its update, where an optimizer holds it."""
@@ -358,15 +355,17 @@ def generators_of(evidence: Evidence | None) -> Generators:
 
 
 def class_of(evidence: Evidence | None) -> str:
-    """Return the class of the module that draws random numbers or returns something else; "" if
-    none.
+    """Return the class of the module that draws random numbers or returns something else.
+
+    "" if none.
     """
     return evidence.class_ if isinstance(evidence, StateDiffers | CallDiffers) else ""
 
 
 def seed_line(evidence: Evidence | None) -> str:
-    """Return the line (`file:line`) that seeded the generator behind a difference; "" if none
-    did.
+    """Return the line (`file:line`) that seeded the generator behind a difference.
+
+    "" if none did.
     """
     if isinstance(evidence, BatchDiffers):
         return evidence.seed_line

@@ -65,8 +65,9 @@ class SourceLine:
 
     @staticmethod
     def of(at: str) -> SourceLine | None:
-        """Return the line that recorded facts name as `file:line`, without its text; None where
-        they name none.
+        """Return the line that recorded facts name as `file:line`, without its text.
+
+        None where they name none.
 
         >>> SourceLine.of("train.py:12").line
         12

@@ -58,9 +58,7 @@ class Tolerance:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setting:
-    """A setting, its value and where the value came from (`default`, `reprocheck.toml`,
-    `REPROCHECK_STEPS`, `--steps`…).
-    """
+    """A setting, its value and where the value came from, such as `default` or `--steps`."""
 
     name: str
     value: object
@@ -68,16 +66,18 @@ class Setting:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Return whether a path of a trace or a record lies outside of the working directory: such
-    paths are absolute, and masked.
+    """Return whether a path of a trace or a record lies outside of the working directory.
+
+    Such paths are absolute, and masked.
     """
     return path.startswith(("/", "~/"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileChanges:
-    """The files that changed while a run was under way; paths are relative to the working directory
-    and sorted.
+    """The files that changed while a run was under way.
+
+    Paths are relative to the working directory and sorted.
 
     folders     folders that are new
     unseen      changed paths that no process of the run was seen to write: another program wrote

@@ -62,8 +62,10 @@ class StaticFinding:
         return frozenset(line.at for line in self.used)
 
     def is_for(self, cause: Cause) -> bool:
-        """Return whether the finding fits a cause: of the same kind, and on the line of the cause
-        or on a line that uses the number made there.
+        """Return whether the finding fits a cause.
+
+        It is of the same kind, and on the line of the cause or on a line that uses the number made
+        there.
         """
         lines = {self.source.at, self.changed.at}
         return self.code == cause.code and cause.at in lines
@@ -86,8 +88,9 @@ class StaticFinding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StaticScan:
-    """All findings in the script and in the user's files that it imports; findings executed before
-    the first difference come first.
+    """All findings in the script and in the user's files that it imports.
+
+    Findings executed before the first difference come first.
     """
 
     findings: tuple[StaticFinding, ...]
@@ -106,8 +109,9 @@ class StaticScan:
 
     @property
     def possible(self) -> tuple[StaticFinding, ...]:
-        """Those that the runs do not contradict: passed before the first difference, or neither
-        seen to be passed nor passed over.
+        """Return the findings that the runs do not contradict.
+
+        Passed before the first difference, or neither seen to be passed nor passed over.
         """
         unknown = ("entered", "not_seen")
         return tuple(

@@ -44,7 +44,7 @@ class LossSeries:
         return self.ends[iteration - 1]
 
     def span(self, iteration: int) -> tuple[int, int]:
-        """Half-open range of loss indexes of an iteration (from 1)."""
+        """Return the half-open range of loss indexes of an iteration (from 1)."""
         return self.until(iteration - 1), self.until(iteration)
 
     def losses(self, iteration: int) -> array[float]:
@@ -83,14 +83,15 @@ class Series:
         return len(self.iterations)
 
     def value(self, number: int) -> float | None:
-        """Value `number` (from 1); None behind the last."""
+        """Return value `number` (from 1); None behind the last."""
         if number > len(self):
             return None
         return self.numbers.values[number - 1]
 
     def step(self, number: int) -> float | None:
-        """Return the position of value `number` (from 1) on the tracker's axis; None if none was
-        given.
+        """Return the position of value `number` (from 1) on the tracker's axis.
+
+        None if none was given.
         """
         step = self.steps[number - 1]
         if isnan(step):
@@ -100,8 +101,9 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checked:
-    """The losses that the forward or the backward check uses: the half-open range [start, end) of
-    loss indexes, all within `iteration` and before it.
+    """The losses that the forward or the backward check uses.
+
+    The half-open range [start, end) of loss indexes, all within `iteration` and before it.
     """
 
     kind: CheckKind
@@ -231,8 +233,9 @@ class Trace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InputFile:
-    """A file as a run found it when the run first read it; `time`: the last change, in Unix
-    seconds.
+    """A file as a run found it when the run first read it.
+
+    `time`: the last change, in Unix seconds.
 
     hash     the hash of the content, of some blocks if the file is large; "" if it was not read
     made     whether the run made the file itself, before the program that reads it began
@@ -258,8 +261,9 @@ class InputFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnVariable:
-    """An environment variable that the program set itself; `line`: the user's `file:line` that set
-    it, "" if unknown.
+    """An environment variable that the program set itself.
+
+    `line`: the user's `file:line` that set it, "" if unknown.
     """
 
     value: str
@@ -281,8 +285,9 @@ class FirstRead:
     at_import: bool = False
 
     def alike(self, later: FirstRead) -> bool:
-        """Return whether a later run read the same content, and no sooner, so that both runs
-        started from the same file.
+        """Return whether a later run read the same content, and no sooner.
+
+        Both runs then started from the same file.
         """
         same = bool(self.hash) and (self.size, self.hash) == (later.size, later.hash)
         return same and (self.early or not later.early)
@@ -360,15 +365,14 @@ class Run:
 
     @property
     def failed_at(self) -> str:
-        """The user's `file:line` at which an exception ended the first failed process; "" if
-        unknown.
+        """The user's `file:line` at which an exception ended the first failed process.
+
+        "" if unknown.
         """
         return next((one.failed_at for one in self.processes if one.failed_at), "")
 
     def shown(self, path: str) -> str:
-        """Return a path of this run as a report shows it: relative to the working directory if it
-        lies there.
-        """
+        """Return a path as a report shows it: relative, if it is in the working directory."""
         path = normpath(path)
         inside = f"{self.workdir.rstrip('/')}/"
         return path.removeprefix(inside) if self.workdir else path

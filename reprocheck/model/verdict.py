@@ -58,8 +58,9 @@ def is_rule(rule: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
-    """One loss list of one rank of one run against run 1 in the forward or the backward check: a
-    row of `checks` in report.json.
+    """One loss list of one rank of one run against run 1, in one of the two checks.
+
+    The forward or the backward check: a row of `checks` in report.json.
 
     Numbers are those of the element with the largest difference relative to what is allowed.
     `passed` is None if the comparison could not be made. `detail` is the text of `why`.
@@ -86,33 +87,32 @@ class Comparison:
 
     @property
     def excess(self) -> float:
-        """Return by how much the difference exceeds the allowed one; infinite if the difference is
-        no number.
-        """
+        """Return by how much the difference exceeds the allowed one; inf if it is no number."""
         if self.max_difference is None:
             return inf
         return self.max_difference - self.limit
 
     @property
     def badness(self) -> tuple[int, float]:
-        """Return how bad the row is: a failure is worse than a check that could not be made, that
-        is worse than a pass, and then the larger excess.
+        """Return how bad the row is, as a sort key.
+
+        A failure is worse than a check that could not be made, that is worse than a pass, and then
+        the larger excess.
         """
         return _BADNESS[self.passed], self.excess
 
     @property
     def weight(self) -> tuple[float, float]:
-        """Return the sort key of a row: how far the difference exceeds the allowed one, and their
-        ratio.
-        """
+        """Return the sort key of a row: how far the difference exceeds the allowed one."""
         difference, limit = self.max_difference or 0.0, self.limit
         return max(difference - limit, 0.0), difference / limit if limit else difference
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bitwise:
-    """Whether all recorded losses of all runs are equal in every bit; else the first iteration that
-    is not, and by how many ULP.
+    """Whether all recorded losses of all runs are equal in every bit.
+
+    Else the first iteration that is not, and by how many ULP.
     """
 
     equal: bool | None
@@ -130,8 +130,9 @@ class Bitwise:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Divergence:
-    """The first loss outside the tolerance over all recorded iterations; `detail` is made of
-    `why`, and says why a loss has no partner.
+    """The first loss outside the tolerance over all recorded iterations.
+
+    `detail` is made of `why`, and says why a loss has no partner.
     """
 
     iteration: int
@@ -190,15 +191,14 @@ class SeriesComparison:
 
     @property
     def first_difference(self) -> SeriesPlace | None:
-        """The first value outside the tolerance; if there is none, the first value that is not
-        equal in every bit.
-        """
+        """Return the first value outside the tolerance, else the first that differs in any bit."""
         return self.first_outside or self.first_unequal
 
     @property
     def unequal_from(self) -> int:
-        """The iteration in which the first value was reported that is not equal in every bit; 0 if
-        all values are equal.
+        """The iteration in which the first value was reported that is not equal in every bit.
+
+        0 if all values are equal.
         """
         return self.first_unequal.iteration if self.first_unequal else 0
 
@@ -222,8 +222,9 @@ class OutcomeGroup:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LossStatistics:
-    """Mean and sample standard deviation over the runs of one iteration's loss (sum of its list) of
-    rank `rank`.
+    """Mean and sample standard deviation, over the runs, of one loss of rank `rank`.
+
+    The loss of an iteration is the sum of its list.
     """
 
     iteration: int
@@ -289,24 +290,21 @@ class Verdict:
 
     @property
     def tone(self) -> Tone:
-        """Return how the verdict is coloured: good only if the checks pass and nothing else
-        differs.
-        """
+        """Return the colour of the verdict: good only if the checks pass and nothing differs."""
         if self.passed and not self.plainly_passes:
             return "unsure"
         return TONES[self.exit_code]
 
     @property
     def fails_by_losses(self) -> bool:
-        """Return whether the exit code is 1 because losses differ, and not only because a series
-        does.
-        """
+        """Return whether the exit code is 1 because losses differ, not only a series."""
         return self.exit_code == EXIT_CODE["not_reproducible"] and self.bitwise.equal is not True
 
     @property
     def next_rule(self) -> str:
-        """The rule of `--fail-on` that turns a difference which the pass does not cover into a
-        failure; "" if there is none.
+        """Return the rule of `--fail-on` that turns a difference the pass allows into a failure.
+
+        "" if there is none.
         """
         if self.first_divergence is not None:
             return "any-iteration"
@@ -328,8 +326,9 @@ class Verdict:
         return tuple(one for one in self.series if one.state == "differs")
 
     def failing_series(self, fail_on: str) -> SeriesComparison | None:
-        """Return the first series that makes the exit code 1 while all losses agree in every bit,
-        because a rule of `fail_on` names it; a series that no run reported does not count.
+        """Return the first series that makes the exit code 1 while all losses agree in every bit.
+
+        A rule of `fail_on` names it; a series that no run reported does not count.
         """
         if self.exit_code != EXIT_CODE["not_reproducible"] or self.bitwise.equal is not True:
             return None

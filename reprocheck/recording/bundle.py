@@ -1,5 +1,7 @@
-"""Packs a recording into one file, which `reprocheck record -o run.zip` writes and `reprocheck
-compare` reads. Imports record, model and errors.
+"""Pack a recording into one file.
+
+`reprocheck record -o run.zip` writes it, and `reprocheck compare` reads it. Imports record, model
+and errors.
 
 A zip from elsewhere is not trusted: only files that a recording has are unpacked, up to a limit of
 size, into a new folder, and nothing is executed. Files that the record names are searched in that

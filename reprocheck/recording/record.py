@@ -153,8 +153,9 @@ def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:
 
 
 def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> T:
-    """Return the JSON `data` of the file `path` as an object of the class `kind`. Raises
-    ReportError.
+    """Return the JSON `data` of the file `path` as an object of the class `kind`.
+
+    Raises ReportError.
 
     strict  whether a value must have the declared type, so that "1" is no number
     """
@@ -184,9 +185,7 @@ def _refuse_large(folder: Path) -> None:
 
 
 def _too_many(record: CheckRecord) -> str:
-    """Return why reprocheck cannot have written a record: it holds more entries than any check;
-    else "".
-    """
+    """Return why reprocheck cannot have written a record of more entries than any check; or ""."""
     folders = Counter(run.trace for run in _all_runs(record))
     counts = {
         "runs": (folders.total(), MOST_RUNS),

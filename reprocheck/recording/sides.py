@@ -99,8 +99,9 @@ def join(
 def _same_training(
     recorded: tuple[CheckRecord, CheckRecord], names: tuple[str, str], *, force: bool
 ) -> tuple[str, ...]:
-    """Return a caveat if the recordings are of different scripts; raise UsageError unless `force`
-    is set.
+    """Return a caveat if the recordings are of different scripts.
+
+    Raises UsageError unless `force` is set.
     """
     one, other = (what_ran(record.entry_point) for record in recorded)
     if one == other:
@@ -120,9 +121,7 @@ def _same_training(
 
 
 def what_ran(entry: EntryPoint) -> str:
-    """Return the script or module of an entry point without its folder: `train.py`, `-m
-    package.train`.
-    """
+    """Return the script or module of an entry point without its folder: `train.py`."""
     if entry.kind == "module" and len(entry.command) > 2:
         return f"-m {entry.command[2]}"
     words = entry.command
@@ -215,8 +214,7 @@ def _deeper(
 
 
 def _copied(run: RunRecord, source: Path, folder: Path, place: str, number: int) -> RunRecord:
-    """Copy the files of a run to the folder `place`, and return the run's record with the new
-    paths.
+    """Copy the files of a run to the folder `place`, and return its record with new paths.
 
     Only files that belong to a recording are copied.
     """

@@ -1,5 +1,6 @@
-"""The one place that decides what may stand in what others read: report folders, texts to paste,
-attachments.
+"""Decide what may stand in what others read: report folders, texts to paste, attachments.
+
+It is decided here alone.
 
     Redaction(level, ...)         for whom, whose machine, what else looks for secrets
     redaction_of(check, level)    the same, which knows the arguments and logs of a check

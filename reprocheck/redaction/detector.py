@@ -165,8 +165,9 @@ def without(text: str, values: Iterable[str], shown: str) -> tuple[str, int]:
 
 
 def _to_find(value: str) -> Iterator[str]:
-    """Yield the texts to search for: a value, also as `repr`, JSON, a URL and Base64 write it; a
-    value that is also a common word only as sentences of reprocheck name it.
+    """Yield the texts to search for: a value, also as `repr`, JSON, a URL and Base64 write it.
+
+    A value that is also a common word only as sentences of reprocheck name it.
     """
     if not is_telling(value):
         yield f"`{value}`"
@@ -190,9 +191,7 @@ def _replaced(text: str, pattern: Pattern, counts: Counter[str]) -> str:
 
 
 def is_telling(value: str) -> bool:
-    """Return whether a value is specific enough to be searched for without matching other
-    things.
-    """
+    """Return whether a value is specific enough to be searched for in texts."""
     is_word = value.isalpha() and value.islower()
     is_mark = value.startswith("<")
     # one word in small letters has to be longer: `transformer` is a module's name, too

@@ -1,5 +1,6 @@
-"""One text at a time: what of it leaves, by the level that was asked for and the way of its
-field.
+"""Decide of one text what of it leaves.
+
+By the level that was asked for and the way of its field.
 """
 
 from __future__ import annotations

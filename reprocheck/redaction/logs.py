@@ -139,16 +139,18 @@ class _Log:
         yield data[done:]
 
     def _is_known_empty(self, data: bytes) -> bool:
-        """Return whether all lines are of shapes that hold nothing: much faster than a search for
-        signs, where these stand in each line.
+        """Return whether all lines are of shapes that hold nothing.
+
+        Much faster than a search for signs, where these stand in each line.
         """
         if any(name in data for name in self._wanted):
             return False
         return self._empty.issuperset(data.translate(_SHAPE).splitlines(keepends=True))
 
     def _are_empty(self, shapes: bytes, signs: int) -> bool:
-        """Return whether a block with many signs is made of few shapes of lines that all hold
-        nothing: asked of all lines at once, which is faster than line by line.
+        """Return whether a block is made of few shapes of lines that all hold nothing.
+
+        It has many signs. All lines are asked at once, which is faster than line by line.
         """
         if self._redactor.in_key or signs * _DENSE < len(shapes):
             return False
@@ -158,8 +160,9 @@ class _Log:
     def _to_look_at(
         self, data: bytes, begins: list[int], numbers: list[int]
     ) -> Iterator[tuple[int, int]]:
-        """Yield where lines stand that may hold a secret, each with those that it goes on in; lines
-        that follow each other together, and all lines of a private key.
+        """Yield where lines stand that may hold a secret, each with those that it goes on in.
+
+        Lines that follow each other together, and all lines of a private key.
         """
         end = len(begins) - 1
         first = behind = 0
@@ -203,8 +206,10 @@ _CREDENTIALS = re.compile(rf"://[^{re.escape(END_OF_AUTHORITY)}]{{1,{LONGEST_AUT
 
 
 def _standing_alone(name: str, as_path: bool) -> re.Pattern[str]:
-    """Return a name where it is a whole word; a path where it is no end of a longer one. What may
-    not stand before it is asked last: a pattern that begins with text is found much faster.
+    """Return a name where it is a whole word; a path where it is no end of a longer one.
+
+    What may not stand before it is asked last: a pattern that begins with text is found much
+    faster.
     """
     name = re.escape(name)
     behind, before = r"(?![^\W_]|_)", rf"(?<![^\W_]{name})"
@@ -220,8 +225,9 @@ def _in_path(home: str) -> re.Pattern[str]:
 
 
 def _whole_lines(data: bytes) -> int:
-    """Return the end of the last complete line that does not continue on the next one; if a line is
-    too long, a position within the line.
+    """Return the end of the last complete line that does not continue on the next one.
+
+    If a line is too long, a position within the line.
     """
     end = _line_end(data, len(data))
     complete = end

@@ -1,5 +1,6 @@
-"""The masking of a report folder: names of home, user and host, and secrets of known names and
-forms, as the recorder masks them, too.
+"""Mask a report folder: names of home, user and host, and secrets of known names and forms.
+
+The recorder masks them, too.
 """
 
 from __future__ import annotations
@@ -39,9 +40,7 @@ class Masking:
         return self._redactor.path(mask(path, *self._identity))
 
     def arguments(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Mask the words of a command, including any value after an option whose name suggests a
-        secret.
-        """
+        """Mask the words of a command, and values of options whose names suggest a secret."""
         return tuple(self._redactor.arguments(mask(word, *self._identity) for word in words))
 
     def source(self, text: str, *, python: bool) -> str:
@@ -65,15 +64,17 @@ _LINE_BREAK = re.compile("\r\n|[\x0b\x0c\x85\u2028\u2029]")
 
 
 def valid(text: str) -> str:
-    """Return `text` with lone surrogates (bytes that are not UTF-8) replaced, so that it can be
-    encoded.
+    """Return `text` with lone surrogates, which are bytes that are not UTF-8, replaced.
+
+    It can be encoded then.
     """
     return _SURROGATE.sub(REPLACEMENT, text)
 
 
 def printable(text: str) -> str:
-    """Return `text` as a terminal would have left it: codes gone, lines that a carriage return
-    overwrote dropped, control characters replaced.
+    """Return `text` as a terminal would have left it.
+
+    Codes gone, lines that a carriage return overwrote dropped, control characters replaced.
     """
     text = _LINE_BREAK.sub("\n", _TERMINAL.sub("", valid(text)))
     if "\r" in text:
@@ -87,9 +88,7 @@ def line(text: str) -> str:
 
 
 def tail(text: str, lines: int, characters: int) -> str:
-    """Return the last lines of a log, printable, at most `lines` of them and `characters` in
-    all.
-    """
+    """Return the last printable lines of a log: at most `lines`, and `characters` in all."""
     kept = printable(text).strip("\n").split("\n")[-lines:]
     return "\n".join(kept)[-characters:]
 

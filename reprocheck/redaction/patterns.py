@@ -1,5 +1,7 @@
-"""What is looked for beside tokens: numbers of cards and phones, names of hosts, folders of the
-machine, and text that looks as if it had been drawn at random.
+"""Describe what is looked for beside tokens.
+
+Numbers of cards and phones, names of hosts, folders of the machine, and text that looks as if it
+had been drawn at random.
 
 Each pattern has the kind under which its finds are counted, and the mark that takes their place.
 """
@@ -38,8 +40,9 @@ _LIBRARY = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3\.\d+)/")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pattern:
-    """A regular expression, a test of its matches (`accepted`), and the text shown instead
-    (`shown`).
+    """A regular expression, a test of its matches, and the text shown instead.
+
+    The test is `accepted`, the text `shown`.
 
     group   the group of the match that is removed; 0 for the whole match
     """
@@ -69,8 +72,9 @@ def masked(
 
 
 def is_card(found: str) -> bool:
-    """Return whether the digits are those of a payment card: first digit 2 to 6, and the checksum
-    of ISO/IEC 7812-1 (Luhn).
+    """Return whether the digits are those of a payment card.
+
+    First digit 2 to 6, and the checksum of ISO/IEC 7812-1 (Luhn).
     """
     digits = [int(letter) for letter in found if letter.isdigit()]
     if not 13 <= len(digits) <= 19 or not 2 <= digits[0] <= 6:
@@ -81,6 +85,7 @@ def is_card(found: str) -> bool:
 
 def is_address(found: str) -> bool:
     """Return whether numbers behind a name (`blocks.0.10.23.13.197`) can hold an IPv4 address.
+
     Nothing says which four of them it would be, so that all of them are taken for it; small ones
     alone are indices of nested modules (`stages.0.1.0.2`).
     """
@@ -89,8 +94,10 @@ def is_address(found: str) -> bool:
 
 
 def looks_random(found: str) -> bool:
-    """Return whether the longest piece between separators changes between capitals, small letters
-    and digits as often as random text does.
+    """Return whether a text looks as if it had been drawn at random.
+
+    The longest piece between separators changes between capitals, small letters and digits as often
+    as random text does.
     """
     longest = max(re.split(r"[^A-Za-z0-9]+", found), key=len)
     if len(longest) < LONGEST_NAME or longest.isdigit() or longest.isalpha():
@@ -100,8 +107,9 @@ def looks_random(found: str) -> bool:
 
 
 def is_key_in_a_path(found: str) -> bool:
-    """Return whether 40 letters behind a slash are a secret key of AWS, which may hold slashes
-    itself: the recorder's pattern takes such a text for a path.
+    """Return whether 40 letters behind a slash are a secret key of AWS.
+
+    It may hold slashes itself: the recorder's pattern takes such a text for a path.
     """
     pieces = re.findall(r"[A-Za-z0-9]+", found)
     changes = sum(_changes(*pair) for piece in pieces for pair in pairwise(piece))
@@ -118,8 +126,9 @@ def _class(letter: str) -> int:
 
 
 def place(path: str) -> str:
-    """Return a path without the folders of this machine: relative to the project, from `~`, from
-    the folder of a library, or its name alone.
+    """Return a path without the folders of this machine.
+
+    Relative to the project, from `~`, from the folder of a library, or its name alone.
 
     >>> place("/srv/acme/data/train.bin")
     '<path>/train.bin'

@@ -43,8 +43,10 @@ def redaction_of(
 
 
 def quoted_lines(check: Recorded) -> Iterator[str]:
-    """List what sentences of reprocheck can quote of the logs: lines of more than a word, and
-    messages of errors, without their class where they are found again without it.
+    """List what sentences of reprocheck can quote of the logs.
+
+    Lines of more than a word, and messages of errors, without their class where they are found
+    again without it.
     """
     from reprocheck.redaction.detector import is_telling
 
@@ -71,8 +73,10 @@ def _said_by_the_script(check: Recorded) -> Iterator[str]:
 
 
 def known_values(check: Recorded) -> Iterator[str]:
-    """Yield values that the sender gave the training, as arguments and variables: text, no numbers
-    and no options; none that the name of the script or module holds, without which nothing runs.
+    """Yield values that the sender gave the training, as arguments and variables.
+
+    Text, no numbers and no options; none that the name of the script or module holds, without which
+    nothing runs.
     """
     words = chain.from_iterable(map(shapes.words_of, _commands(check)))
     names = {word.value for word in words if word.kind != "text"}

@@ -59,8 +59,9 @@ class Word:
 
 
 def words_of(command: Sequence[str], *, started: bool = False) -> Iterator[Word]:
-    """Split each word of a command into the option that it names and the value; `started`: of the
-    words behind its script.
+    """Split each word of a command into the option that it names and the value.
+
+    `started`: of the words behind its script.
     """
     before = ""
     for index, text in enumerate(command):
@@ -74,8 +75,9 @@ def words_of(command: Sequence[str], *, started: bool = False) -> Iterator[Word]
 
 
 def _word(text: str, before: str, *, first: bool, started: bool) -> Word:
-    """Parse one word of a command; `started`: the script or module comes before it, so that it is
-    an argument of the script.
+    """Parse one word of a command.
+
+    `started`: the script or module comes before it, so that it is an argument of the script.
     """
     if any(map(str.isspace, text)):  # a command of `bash -c`, or text
         return Word(value=text)
@@ -146,8 +148,9 @@ def suffix(path: str) -> str:
 
 
 def is_plain_name(name: str) -> bool:
-    """Return whether a name is made of words of the list, and of small numbers behind them: not
-    more than two in a row, as an address has.
+    """Return whether a name is made of known words, and of small numbers behind them.
+
+    Not more than two numbers in a row, as an address has.
     """
     if name in LISTS.in_names:
         return True
@@ -172,9 +175,7 @@ def is_plain_fact(text: str) -> bool:
 
 
 def is_commit(key: str, value: object) -> bool:
-    """Return whether a fact is the hash of a commit or of how something was built, which are public
-    or say nothing.
-    """
+    """Return whether a fact is the hash of a commit or a build, which are public or harmless."""
     names_one = key.endswith(("commit", ".git_version", ".build"))
     return names_one and isinstance(value, str) and _COMMIT.fullmatch(value) is not None
 

@@ -1,5 +1,7 @@
-"""Words looked for in large texts, all at once: every four bytes are looked up in a table of those
-that the words have, so that a text is read in a few passes however many words there are.
+"""Look for many words in large texts at once.
+
+Every four bytes are looked up in a table of those that the words have, so that a text is read in a
+few passes however many words there are.
 
 Of each word four bytes are looked for, the rarest ones, in small letters and capitals; `#` in a
 word is a digit.
@@ -42,8 +44,10 @@ _EIGHTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a search in a text. `places`: bytes of the lines that may hold one of the
-    words; `named`: whether the text holds one of the names.
+    """The result of a search in a text.
+
+    `places`: bytes of the lines that may hold one of the words; `named`: whether the text holds one
+    of the names.
     """
 
     places: Places
@@ -51,9 +55,7 @@ class Found:
 
 
 class Signs:
-    """Searches for words and names, and for the characters that addresses and unnamed keys consist
-    of.
-    """
+    """Searches for words and names, and for the characters of addresses and unnamed keys."""
 
     def __init__(self, words: Iterable[str], names: Iterable[str]) -> None:
         words = set(words)
@@ -93,8 +95,10 @@ def _table(windows: Iterable[int], by: int) -> NDArray[np.bool_]:
 
 
 def lines(data: bytes, places: Places) -> tuple[Places, Places]:
-    """Return where each line of a text begins, and the end of the last one; and the numbers of the
-    lines that hold one of these bytes. A line ends with a line feed, a carriage return or both.
+    """Return where each line of a text begins, and which lines hold one of these bytes.
+
+    The first value ends with the end of the last line. A line ends with a line feed, a carriage
+    return or both.
     """
     import numpy as np
 
@@ -140,8 +144,9 @@ def _bytes_of(letter: str) -> Iterable[int]:
 
 
 def _rarest(word: str) -> str:
-    """Return the part of a word to search for: its four letters that are rarest in texts; for a
-    short word, with any letters after it.
+    """Return the part of a word to search for: its four letters that are rarest in texts.
+
+    A short word matches with any letters after it.
     """
     word = word.ljust(_WIDTH, "\0")
     windows = (word[start : start + _WIDTH] for start in range(len(word) - _WIDTH + 1))
@@ -163,8 +168,10 @@ def _of_pair(small: Array, pair: bytes) -> Places:
 
 
 def _of_addresses(array: Array) -> Iterator[Places]:
-    """Yield where an e-mail or a network address may stand: at an at sign; at three points with up
-    to three bytes between them; at colons that lie near each other likewise.
+    """Yield where an e-mail or a network address may stand.
+
+    At an at sign; at three points with up to three bytes between them; at colons that lie near each
+    other likewise.
     """
     import numpy as np
 

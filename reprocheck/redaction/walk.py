@@ -1,5 +1,6 @@
-"""A check, a resume or a night with that alone which may stand in what is written: each field of
-the result model by the list of `fields`.
+"""Redact a check, a resume or a night.
+
+Each field of the result model is treated by the list of `fields`.
 """
 
 from __future__ import annotations
@@ -32,9 +33,7 @@ def _setting(setting: Setting, redaction: Redaction) -> Setting:
 
 
 def _difference(one: EnvironmentDifference, redaction: Redaction) -> EnvironmentDifference:
-    """Redact a difference of the environment: that it exists is shown even if its values are
-    not.
-    """
+    """Redact a difference of the environment: it is shown even if its values are not."""
     shown = redaction.fact(one.key, one.reference), redaction.fact(one.key, one.value)
     if shown[0] is None or shown[1] is None:
         key = "another fact"
@@ -49,8 +48,9 @@ def _difference(one: EnvironmentDifference, redaction: Redaction) -> Environment
 
 
 def _replay(one: Replay, redaction: Redaction) -> Replay | None:
-    """Return an operation to replay completely or not at all, because a part of it would be another
-    operation.
+    """Return an operation to replay completely, or not at all.
+
+    A part of it would be another operation.
     """
     if redaction.strict and (one.constructor or _holds_text(one.arguments)):
         return None
@@ -134,8 +134,9 @@ def _neutral(value: Any) -> Any:
 
 
 def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
-    """Return a redacted value of any type; `how`: the way of redaction, None for a field that is
-    not in the tables.
+    """Return a redacted value of any type.
+
+    `how`: the way of redaction, None for a field that is not in the tables.
     """
     if isinstance(value, str):
         return _text(value, how, redaction)

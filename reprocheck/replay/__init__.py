@@ -1,5 +1,7 @@
-"""`replay.py`: a script that runs the operation which makes the first difference again and again,
-and shows how often and by how much its results differ. Imports `model` and `files` alone.
+"""Write `replay.py`, a script that runs the operation which makes the first difference.
+
+It runs it again and again, and shows how often and by how much its results differ. Imports `model`
+and `files` alone.
 
     NAME            the file in a report folder
     script(check)   its text, None where no operation makes the difference or too little is known
@@ -23,8 +25,9 @@ SCRIPTS: Mapping[str, Callable[[Replay], str]] = {
 
 
 def script(check: Check) -> str | None:
-    """Return the text of a script that needs the framework alone and runs the operation that makes
-    the first difference of a check; None where none does, or it cannot be made from what was
+    """Return a script that runs the operation which makes the first difference of a check.
+
+    It needs the framework alone. None where no operation does, or it cannot be made from what was
     recorded: then the coverage of the check says why.
 
     The text is a function of the check alone, and holds no value of a tensor, no path and no name

@@ -1,5 +1,6 @@
-"""The script for MindSpore: `templates/mindspore.txt`, filled in. A cell that draws, and that is
-given one tensor.
+"""The script for MindSpore: `templates/mindspore.txt`, filled in.
+
+A cell that draws, and that is given one tensor.
 """
 
 from __future__ import annotations

@@ -184,9 +184,7 @@ def _reader(replay: Replay) -> str:
 
 
 def _reseed(replay: Replay) -> str:
-    """Return lines that put the generator into its state before each call, and give it to the
-    call.
-    """
+    """Return lines that reset the generator before each call, and give it to the call."""
     generator = "torch.manual_seed(SEED)"
     if not replay.own_generator:
         return f"{INDENT * 2}if reseed:\n{INDENT * 3}{generator}\n"
@@ -207,9 +205,7 @@ def _arguments(replay: Replay) -> str:
 
 
 def _lines(argument: Argument, depth: int) -> list[str]:
-    """Return an argument as lines of code, the last one with a comma; the first one is not
-    indented.
-    """
+    """Return an argument as lines of code, the last with a comma; the first is not indented."""
     if not isinstance(argument, tuple) or not _holds_tensor(argument):
         return [f"{_code(argument)},"]
     lines = ["["]

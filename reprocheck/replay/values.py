@@ -1,5 +1,6 @@
-"""The file beside `replay.py` that holds what the operation was given, value by value, in the
-format safetensors: which tensors of a replay are in it.
+"""Read the file beside `replay.py` that holds what the operation was given, value by value.
+
+In the format safetensors: which tensors of a replay are in it.
 
 It may come from a stranger: only what is as the replay says is taken, and no value is looked at.
 """
@@ -36,8 +37,9 @@ def wanted(replay: Replay) -> dict[str, str]:
 
 
 def with_values(replay: Replay, folder: Path) -> Replay:
-    """Return the replay with the paths of the tensors whose values lie in a folder: none where
-    there is no such file, or it is not what it should be.
+    """Return the replay with the paths of the tensors whose values lie in a folder.
+
+    None where there is no such file, or it is not what it should be.
     """
     try:
         return replace(replay, values=tuple(_names(folder / NAME, replay)))
@@ -65,9 +67,7 @@ def _names(path: Path, replay: Replay) -> Iterator[str]:
 
 
 def _fits(entry: Any, tensor: TensorArgument, room: int) -> bool:
-    """Return whether what a header says of a tensor is that of the replay, and the file holds
-    it.
-    """
+    """Return whether a header describes the tensor of the replay, and the file holds it."""
     dtype, bytes_each = TYPES[tensor.dtype]
     begin, end = entry["data_offsets"]
     within = 0 <= begin <= end <= room and end - begin == bytes_each * prod(tensor.shape)

@@ -1,5 +1,6 @@
-"""The blocks that a report is made of, and the report itself: made once from a check, drawn as HTML
-(`html`) and as Markdown (`markdown`).
+"""Describe the blocks that a report is made of, and the report itself.
+
+Both are made once from a check, and drawn as HTML (`html`) and as Markdown (`markdown`).
 
 Texts are plain: what stands between backticks is code. Cells and values are printable, not yet
 escaped.

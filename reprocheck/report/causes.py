@@ -33,8 +33,9 @@ MOST_ENTRIES = 6
 
 
 def cause_and_fix(check: Check) -> Section | None:
-    """Return the best cause, or all confirmed ones, with the fix; None if there is neither a cause
-    nor a search.
+    """Return the best cause, or all confirmed ones, with the fix.
+
+    None if there is neither a cause nor a search.
     """
     first = leading(check)
     titles = {0: tr("What was tried"), 1: tr("Cause and fix")}
@@ -98,8 +99,9 @@ def panel(check: Check, cause: Cause, repair: Repair | None, *, leads: bool) -> 
 
 
 def best(check: Check) -> Repair | None:
-    """Return the fix of a check: the patch that was tried, else the advice of the best cause; None
-    if there is neither.
+    """Return the fix of a check: the patch that was tried, else the advice of the best cause.
+
+    None if there is neither.
     """
     search = check.search
     if search is not None and search.patch:
@@ -165,8 +167,9 @@ def summary(check: Check, *, every: bool = True) -> list[str]:
 
 
 def cited_entries(check: Check) -> tuple[Entry, ...]:
-    """Return the entries of the causes, in their order, each once; none of a code that is not in
-    the catalogue any more.
+    """Return the entries of the causes, in their order, each once.
+
+    None of a code that is not in the catalogue any more.
     """
     found = map(rules.find, dict.fromkeys(cause.code for cause in check.causes))
     return tuple(map(translated, filter(None, found)))[:MOST_ENTRIES]

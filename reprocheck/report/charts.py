@@ -1,5 +1,7 @@
-"""Loss and difference charts as pictures, SVG and PNG: matplotlib Figures, never pyplot, the same
-bytes for the same check. A page draws its own (`page_charts`).
+"""Draw loss and difference charts as pictures, SVG and PNG.
+
+Matplotlib Figures, never pyplot; the same bytes for the same check. A page draws its own
+(`page_charts`).
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ MOST_LABELS = 10
 
 
 def loss_figure(curves: Curves) -> Figure:
-    """Loss of every run and rank over the iterations, with the tolerance band around run 1."""
+    """Draw the losses of all runs and ranks, with the tolerance band around run 1."""
     figure, axes = _figure("loss")
     for band, name in _named_once(curves.bands, "allowed around run 1"):
         axes.fill_between(
@@ -87,8 +89,9 @@ def loss_figure(curves: Curves) -> Figure:
 
 
 def difference_figure(curves: Curves) -> Figure:
-    """Return a chart of |loss − loss of run 1| for every later run on a log scale, with the allowed
-    difference.
+    """Return a chart of |loss − loss of run 1| for every later run, with the allowed difference.
+
+    On a log scale.
 
     Zero has a line of its own at the bottom.
     """
@@ -121,17 +124,16 @@ def difference_figure(curves: Curves) -> Figure:
 
 
 def label(curve: Curve, curves: Curves) -> str:
-    """Return the legend label of a curve: `run 2`, or `run 2, rank 1` if several ranks are
-    shown.
-    """
+    """Return the legend label of a curve: `run 2`; of several ranks `run 2, rank 1`."""
     if curves.ranks_total > 1:
         return f"run {curve.run}, rank {curve.rank}"
     return f"run {curve.run}"
 
 
 def dash(curve: Curve, curves: Curves) -> int:
-    """Return the index in `DASHES` for a curve: by its rank if several ranks are drawn, else by its
-    run, solid for the first two runs.
+    """Return the index in `DASHES` for a curve.
+
+    By its rank if several ranks are drawn, else by its run; solid for the first two runs.
     """
     position = max(0, curve.run - 2)
     if len(curves.ranks) > 1:
@@ -140,8 +142,9 @@ def dash(curve: Curve, curves: Curves) -> int:
 
 
 def logarithmic(curves: Curves) -> bool:
-    """Return whether the losses are drawn on a log scale: all positive, over more than three
-    decades.
+    """Return whether the losses are drawn on a log scale.
+
+    They are all positive, and extend over more than three decades.
     """
     import numpy as np
 
@@ -154,8 +157,9 @@ def logarithmic(curves: Curves) -> bool:
 
 
 def floor(curves: Curves) -> float:
-    """Return the position of zero on the log scale: a decade below the smallest difference, and
-    well below the allowed difference.
+    """Return the position of zero on the log scale.
+
+    A decade below the smallest difference, and well below the allowed difference.
     """
     import math
 
@@ -224,8 +228,9 @@ def _figure(quantity: str) -> tuple[Figure, Axes]:
 
 
 def _draw(axes: Axes, curves: Curves, curve: Curve, name: str) -> None:
-    """Draw a curve: run 1 as a broad line and other runs thinner on top, so that equal curves stay
-    visible.
+    """Draw a curve: run 1 as a broad line, other runs thinner on top.
+
+    Equal curves stay visible.
     """
     stroke = _STROKES[curve.run == 1]
     marker = None
@@ -347,8 +352,9 @@ def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
 
 
 def _positive(series: Iterable[Array]) -> list[float]:
-    """Return the smallest and largest value above zero of several arrays; empty if there is
-    none.
+    """Return the smallest and largest value above zero of several arrays.
+
+    Empty if there is none.
     """
     import numpy as np
 

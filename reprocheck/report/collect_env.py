@@ -1,5 +1,6 @@
-"""The environment of run 1 in the words of PyTorch's `python -m torch.utils.collect_env`: what
-maintainers of PyTorch ask for in an issue.
+"""Tell the environment of run 1 as `python -m torch.utils.collect_env` does.
+
+Maintainers of PyTorch ask for that in an issue.
 
 All of it was recorded with the runs, on their machine. What was not, or is not there, is *Could not
 collect*, and what PyTorch has nothing to say of is *N/A*, as that program says it.
@@ -34,9 +35,7 @@ def text(check: Check) -> str:
 
 
 def lines(known: Facts) -> Iterator[str]:
-    """Yield `name: value` for each field, with the order and empty lines of PyTorch's
-    `collect_env`.
-    """
+    """Yield `name: value` for each field, in the order of PyTorch's `collect_env`."""
     for group in _GROUPS:
         for name, value in group:
             yield f"{name}: {value(known) or UNKNOWN}"
@@ -72,8 +71,9 @@ def _flag(key: str) -> Value:
 
 
 def _of_torch(value: Value, none: str = "") -> Value:
-    """Return a function for a fact that only programs with PyTorch have; `none`: its text if
-    PyTorch lacks the fact.
+    """Return a function for a fact that only programs with PyTorch have.
+
+    `none`: its text if PyTorch lacks the fact.
     """
 
     def said(known: Facts) -> str:

@@ -1,5 +1,6 @@
-"""The commands to type next: the command that was given with what the user typed, some of it
-replaced. Standard library only.
+"""Make the commands to type next.
+
+The command that was given, with what the user typed, some of it replaced. Standard library only.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ _SAID_ELSEWHERE = (
 
 
 def again(check: Check, options: str, command: str = "run", words: tuple[str, ...] = ()) -> str:
-    """Return the `reprocheck run` command with the options given, some replaced, and the same entry
-    point, or `words`.
+    """Return the `reprocheck run` command with the options given, some replaced.
+
+    The entry point is the same, or `words`.
     """
     left_out = (*_SAID_ELSEWHERE, *{"explain": ("explain", "level")}.get(command, ()))
     given = _options(check, options, left_out)
@@ -35,8 +37,9 @@ def again(check: Check, options: str, command: str = "run", words: tuple[str, ..
 
 
 def compared_again(check: Check, options: str) -> str:
-    """Return the `reprocheck compare` command for the same two recordings or the same commit, with
-    some options replaced.
+    """Return the `reprocheck compare` command for the same two sides, with options replaced.
+
+    The sides are two recordings, or the script and a commit.
     """
     given = _options(check, options, _SAID_ELSEWHERE)
     sides = [in_shell(side.name) for side in check.record.compared]
@@ -46,8 +49,9 @@ def compared_again(check: Check, options: str) -> str:
 
 
 def without_files(check: Check, files: Sequence[str], options: str) -> str:
-    """Return the command of `again` with each run starting after the removal of these files; "" if
-    a shell cannot start it, or the user started it already.
+    """Return the command of `again` with each run starting after the removal of these files.
+
+    "" if a shell cannot start it, or the user started it already.
 
     `files` are absolute masked paths, as in the record.
     """

@@ -1,5 +1,6 @@
-"""Two recordings that were made apart: what each is, and the drift between them, for every kind of
-report.
+"""Report two recordings that were made apart.
+
+What each is, and the drift between them, for every kind of report.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ def _between(check: Check) -> Between:
 
 
 def drift(check: Check) -> tuple[tuple[str, str, str], ...]:
-    """Return a row for each class of environment differences: the class, the facts that differ, and
-    the effect that they can have.
+    """Return a row for each class of environment differences.
+
+    The class, the facts that differ, and the effect that they can have.
     """
     return tuple(
         (one.title, _facts(one, check), f"{EXPECTS[one.expects]} {one.why}".rstrip())
@@ -67,9 +69,7 @@ def _facts(drift: Drift, check: Check) -> str:
 
 
 def _fact(one: EnvironmentDifference, check: Check) -> str:
-    """Return a fact with its values on both sides; for a file of the user's, its first line that
-    differs.
-    """
+    """Return a fact with its values on both sides; of a user's file the first differing line."""
     known = {f"source.{source.file}": source for source in _between(check).sources}
     source = known.get(one.key)
     if source is not None:
@@ -112,8 +112,9 @@ def _noise(check: Check, noise: Noise) -> str:
 
 
 def statement(check: Check) -> str:
-    """Return a sentence on what the number of runs shows; of two recordings, on how often each was
-    run.
+    """Return a sentence on what the number of runs shows.
+
+    Of two recordings, on how often each was run.
     """
     if check.between is None:
         return check.verdict.outcomes.statement
@@ -142,8 +143,9 @@ def next_command(check: Check) -> tuple[str, str]:
 
 
 def what_was_compared(check: Check) -> Section | None:
-    """Return the section on two recordings and how their environments and sources differ; None if
-    this check made its runs itself.
+    """Return the section on two recordings and how their environments and sources differ.
+
+    None if this check made its runs itself.
     """
     if check.between is None:
         return None

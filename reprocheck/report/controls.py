@@ -31,8 +31,9 @@ def names(controls: Iterable[str]) -> str:
 
 
 def control_class(name: str) -> str:
-    """Return the class of a control: `same numbers`, `same training` or `alters the training`;
-    empty for a name that no longer exists.
+    """Return the class of a control: `same numbers`, `same training` or `alters the training`.
+
+    Empty for a name that no longer exists.
     """
     return next((entry.control_class for entry in _entries(name)), "")
 
@@ -55,8 +56,9 @@ _NOT_TRIED = Tried(controls=(), runs=0, agrees=None, bitwise=None, note="no runs
 
 
 def touches(check: Check) -> tuple[Touch, ...]:
-    """Return what the controls intercepted or set in run 1; if none was on, under the smallest
-    set.
+    """Return what the controls intercepted or set in run 1.
+
+    If none was on, under the smallest set.
     """
     if check.record.controls and check.runs:
         return check.runs[0].controls.touches
@@ -110,9 +112,7 @@ def touched_value(touch: Touch) -> str:
 
 
 def acted(check: Check, name: str) -> str:
-    """Return the actions of a control in a few words: `torch.manual_seed 2 times, random.seed
-    once`.
-    """
+    """Return the actions of a control: `torch.manual_seed 2 times, random.seed once`."""
     own = [touch for touch in touches(check) if touch.control == name]
     actions = [f"{line(touch.what)} {_times(touch.count)}" for touch in own[:4]]
     if len(own) > 4:
@@ -194,9 +194,7 @@ def without_patch(search: Search | None) -> str:
 
 
 def summary(check: Check) -> list[str]:
-    """Return plain lines: the controls that were on, the result of the search, and its
-    certainty.
-    """
+    """Return plain lines: controls that were on, the result of the search, its certainty."""
     lines = []
     if check.record.controls:
         lines.append(f"controls: {names(check.record.controls)}")
@@ -231,7 +229,8 @@ def _tried_arms(search: Search) -> Table:
 
 
 def controls_in_runs(check: Check) -> Section | None:
-    """Return the section on the controls that were on, their actions, and those that could not act;
+    """Return the section on the controls that were on, their actions, and those that could not act.
+
     None if there is nothing to say.
     """
     if not any_shown(check):
@@ -291,8 +290,9 @@ def _touched(check: Check) -> Table:
 
 
 def _overridden(check: Check) -> Table:
-    """Return a table of the user's values that controls replaced in the search, and of those kept
-    despite a control.
+    """Return a table of the user's values that controls replaced in the search.
+
+    It has those, too, that were kept despite a control.
     """
     replaced: list[tuple[Override | Conflict, str, str]] = [
         (one, value(one.old), value(one.new)) for one in overrides(check)

@@ -1,5 +1,6 @@
-"""What the charts show: the losses of all runs, the tolerance band, the differences, at no more
-than about 2,000 iterations.
+"""Compute what the charts show, at no more than about 2,000 iterations.
+
+The losses of all runs, the tolerance band, and the differences.
 
 Every point is a recorded iteration at its place. Long trainings are thinned: the first iterations
 and those that the verdict names are kept, and of each of some hundred stretches the lowest and the
@@ -51,9 +52,7 @@ class Band:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curves:
-    """Curves of all runs over `iterations`; `total` is the number of iterations of the longest
-    run.
-    """
+    """Curves of all runs over `iterations`; `total` is the length of the longest run."""
 
     iterations: Whole
     total: int
@@ -110,8 +109,9 @@ def curves(check: Check) -> Curves:
 
 
 def sums(series: LossSeries, first: int, last: int) -> Array:
-    """Return the sum of losses for each iteration first … last (from 1), NaN if an iteration was
-    not recorded or has no loss.
+    """Return the sum of losses for each iteration first … last (from 1).
+
+    NaN if an iteration was not recorded or has no loss.
     """
     import numpy as np
 
@@ -140,27 +140,30 @@ def gaps(
     """
     import numpy as np
 
-    b, counts = _window(reference.losses, first, last)
-    a, others = _window(other.losses, first, last)
+    expected, counts = _window(reference.losses, first, last)
+    values, others = _window(other.losses, first, last)
     size = min(len(counts), len(others))
-    usable = (counts[:size] == others[:size]) & (counts[:size] > 0)
-    b = b[: int(counts[:size].sum())][np.repeat(usable, counts[:size])]
-    a = a[: int(others[:size].sum())][np.repeat(usable, others[:size])]
+    counts, others = counts[:size], others[:size]
+    usable = (counts == others) & (counts > 0)
+    expected = expected[: int(counts.sum())][np.repeat(usable, counts)]
+    values = values[: int(others.sum())][np.repeat(usable, others)]
     where = np.flatnonzero(usable)
-    a, b = _ordered(
-        a, b, np.repeat(where + first, counts[where]), {*reference.unordered, *other.unordered}
-    )
+    iteration_of = np.repeat(where + first, counts[where])
+    unordered = {*reference.unordered, *other.unordered}
+    values, expected = _ordered(values, expected, iteration_of, unordered)
     difference, allowed = np.full(last - first + 1, np.nan), np.full(last - first + 1, np.nan)
     with np.errstate(all="ignore"):
-        d, most = np.abs(a - b), tolerance.atol + tolerance.rtol * np.abs(b)
-        worst = _worst(d - most, counts[where])
-    difference[where], allowed[where] = d[worst], most[worst]
+        apart = np.abs(values - expected)
+        most = tolerance.atol + tolerance.rtol * np.abs(expected)
+        worst = _worst(apart - most, counts[where])
+    difference[where], allowed[where] = apart[worst], most[worst]
     return _finite(difference), _finite(allowed)
 
 
 def _window(series: LossSeries, first: int, last: int) -> tuple[Array, Whole]:
-    """Return the losses of the iterations first … last as far as recorded, and how many each
-    iteration has. Views, not copies.
+    """Return the recorded losses of the iterations first … last, and how many each has.
+
+    Views, not copies.
     """
     import numpy as np
 
@@ -175,9 +178,7 @@ def _window(series: LossSeries, first: int, last: int) -> tuple[Array, Whole]:
 
 
 def _ordered(a: Array, b: Array, iteration_of: Whole, unordered: set[int]) -> tuple[Array, Array]:
-    """Sort the losses of several threads in one iteration, because they have no order of their
-    own.
-    """
+    """Sort the losses of several threads in one iteration: they have no order of their own."""
     import numpy as np
 
     if not unordered:
@@ -187,9 +188,7 @@ def _ordered(a: Array, b: Array, iteration_of: Whole, unordered: set[int]) -> tu
 
 
 def _worst(excess: Array, counts: Whole) -> Whole:
-    """Return the index of the first largest excess in each segment; segments hold at least one
-    element.
-    """
+    """Return the index of the first largest excess in each segment, none of which is empty."""
     import numpy as np
 
     if len(excess) == len(counts):
@@ -202,9 +201,7 @@ def _worst(excess: Array, counts: Whole) -> Whole:
 
 
 def _finite(values: Array) -> Array:
-    """Replace values that are too large to draw, because Matplotlib multiplies the size of an
-    axis.
-    """
+    """Replace values that are too large to draw: Matplotlib multiplies the size of an axis."""
     import numpy as np
 
     return np.where(np.abs(values) < _LARGEST, values, np.nan)
@@ -262,8 +259,9 @@ def _extremes(
     first: int,
     last: int,
 ) -> Iterable[int]:
-    """Offsets in first … last of the lowest and highest loss, the largest difference, and the first
-    loss that is not finite.
+    """Return the offsets in first … last of the most telling losses.
+
+    The lowest, the highest, the largest difference, and the first that is not finite.
     """
     import numpy as np
 
@@ -291,7 +289,7 @@ def _extremes(
 
 
 def _at(series: LossSeries, picks: Whole) -> Array:
-    """Loss sums at the iterations `picks`."""
+    """Return the sums of losses at the iterations `picks`."""
     import numpy as np
 
     if _none_left_out(picks):
@@ -308,8 +306,9 @@ def _none_left_out(picks: Whole) -> bool:
 def _differences(
     check: Check, traces: list[tuple[int, Trace]], reference: dict[int, Trace], picks: Whole
 ) -> tuple[tuple[Curve, ...], tuple[Curve, ...]]:
-    """Return the difference of every later run from run 1, and the allowed difference, one curve
-    per rank (of the run that exceeds it most).
+    """Return the difference of every later run from run 1, and the allowed difference.
+
+    One curve per rank, of the run that exceeds it most.
     """
     import numpy as np
 
@@ -346,9 +345,7 @@ def _gaps_at(base: Trace, trace: Trace, tolerance: Tolerance, picks: Whole) -> t
 def _bands(
     check: Check, losses: tuple[Curve, ...], reference: dict[int, Trace], picks: Whole
 ) -> tuple[Band, ...]:
-    """Return the tolerance around run 1: the sum of the allowed differences of the losses in an
-    iteration.
-    """
+    """Return the tolerance around run 1: the sum of what is allowed for an iteration's losses."""
     import numpy as np
 
     tolerance, wanted, bands = check.record.tolerance, picks.tolist(), []

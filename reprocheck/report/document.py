@@ -25,8 +25,9 @@ diverging one is added, all are in losses.csv.
 
 
 def to_json(check: Check) -> dict[str, Any]:
-    """Return the check as a dictionary that `json.dumps` takes: keys as documented, numbers finite
-    or null, no lone surrogates.
+    """Return the check as a dictionary that `json.dumps` takes.
+
+    Keys as documented, numbers finite or null, no lone surrogates.
     """
     record, verdict = check.record, check.verdict
     names = ("key", "run", "reference", "value")
@@ -165,8 +166,9 @@ def _cause(cause: Cause) -> dict[str, object]:
 
 
 def facts(check: Recorded, number: int = 1) -> dict[str, object]:
-    """Return facts of the environment: of the check, of a run, and of its first rank; later ones
-    override earlier ones.
+    """Return facts of the environment: of the check, of a run, and of its first rank.
+
+    Later ones override earlier ones.
     """
     found = dict(check.record.environment)
     for run in check.runs[number - 1 : number]:
@@ -180,8 +182,9 @@ def facts(check: Recorded, number: int = 1) -> dict[str, object]:
 
 
 def not_recorded(check: Check) -> list[str]:
-    """Return the names of facts that run 1 did not record itself: those of the parent process, and
-    those that the script set.
+    """Return the names of facts that run 1 did not record itself.
+
+    These are facts of the parent process, and those that the script set.
     """
     recorded: set[str] = set()
     for run in check.runs[:1]:
@@ -235,8 +238,10 @@ def _loss(series: LossSeries, index: int) -> dict[str, object]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value in JSON's types: non-finite numbers as null, tuples as lists, sentences in
-    English, dictionary keys and other objects as strings.
+    """Return a value in JSON's types.
+
+    Non-finite numbers as null, tuples as lists, sentences in English, dictionary keys and other
+    objects as strings.
     """
     if isinstance(value, str):
         return valid(english(value))

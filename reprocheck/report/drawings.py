@@ -65,8 +65,9 @@ def _series_drawings(check: Check) -> Iterator[SeriesDrawing]:
 
 
 def data(drawn: Drawings) -> dict[str, Any]:
-    """Return what report.js draws: x and series with null for gaps; the series beside the losses
-    each with an x of its own. `#` in a text stands for a number.
+    """Return what report.js draws: x and series with null for gaps.
+
+    The series beside the losses each have an x of their own. `#` in a text stands for a number.
     """
     import numpy as np
 

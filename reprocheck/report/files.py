@@ -1,5 +1,6 @@
-"""What the runs did to files, and what became of the user's: as sentences and as a part of
-report.json.
+"""Tell what the runs did to files, and what became of the user's.
+
+As sentences and as a part of report.json.
 """
 
 from __future__ import annotations
@@ -52,9 +53,7 @@ OUTSIDE = (
 
 
 def sentences(check: Check) -> tuple[str, ...]:
-    """Return the sentences on what the runs did to files, and on what was done with these files
-    afterwards.
-    """
+    """Return the sentences on what the runs did to files, and on what was done afterwards."""
     return (
         *_of_runs(check),
         *(sentence for after in check.record.files_after for sentence in _after(after)),

@@ -72,8 +72,10 @@ class Sheet:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A report format: its name, its file, a function that renders it in pieces, which checks
-    have such a file, and whether it is a picture, which takes longer than all others.
+    """A report format: its name, its file, a function that renders it in pieces.
+
+    Also which checks have such a file, and whether it is a picture, which takes longer than all
+    others.
     """
 
     name: str
@@ -83,8 +85,9 @@ class Format:
     picture: bool = False
 
     def render(self, check: Check) -> bytes:
-        """Return the whole file. No clock, no environment, no network: the same bytes for the same
-        check.
+        """Return the whole file.
+
+        No clock, no environment, no network: the same bytes for the same check.
         """
         return b"".join(self.chunks(Sheet(check)))
 
@@ -180,8 +183,9 @@ _FIX = (
 
 
 def warm_up(draw: Draw) -> None:
-    """Import what every report takes, and for pictures that are drawn in any case draw a throw-away
-    figure: to be called in a thread while runs are under way.
+    """Import what every report takes, in a thread while runs are under way.
+
+    For pictures that are drawn in any case, a throw-away figure is drawn.
     """
     import numpy  # noqa: F401
 

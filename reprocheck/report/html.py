@@ -1,5 +1,6 @@
-"""Blocks as HTML: one offline file, whose scripts are inlined and named by their hash in the
-content security policy; nothing is fetched.
+"""Draw blocks as HTML: one offline file.
+
+Its scripts are inlined and named by their hash in the content security policy; nothing is fetched.
 """
 
 from __future__ import annotations
@@ -68,8 +69,9 @@ def _scripts(*, live: bool) -> list[str]:
 
 
 def runs_no_other_script(page: bytes) -> bool:
-    """Return whether a page begins as those of `render` do, up to the policy that lets it run the
-    scripts of this version alone. So does no page of another version.
+    """Return whether a page begins as those of `render` do, up to its content policy.
+
+    The policy lets it run the scripts of this version alone. So does no page of another version.
     """
     beginning = _BEGINNING.match(page)
     if beginning is None:

@@ -41,6 +41,7 @@ LONGEST_LINE = 2_000
 
 def text(check: Check, *, source: bool = False) -> str:
     """Return the whole text, at most `MOST` characters, those that are left to the sender included.
+
     `source`: the training's files are beside it.
     """
     kept: list[str] = []

@@ -1,5 +1,7 @@
-"""junit.xml: one suite a check, with the test cases `script`, `forward check`, `backward check`
-and, where asked for, the stricter rule.
+"""Write junit.xml: one suite a check.
+
+With the test cases `script`, `forward check`, `backward check` and, where asked for, the stricter
+rule.
 """
 
 from __future__ import annotations

@@ -12,8 +12,9 @@ from reprocheck.report.text import joined, line, origin
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """A text next to its label; `code`: lines to copy, below the label; `strong`: bold text
-    first.
+    """A text next to its label.
+
+    `code`: lines to copy, below the label; `strong`: bold text first.
     """
 
     label: str

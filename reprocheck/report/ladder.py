@@ -69,8 +69,9 @@ def _blocks(check: Check, ladder: Ladder) -> Iterator[Block]:
 
 
 def rows_of(check: Check) -> tuple[RungRow, ...]:
-    """Return a row for each rung, with the cause in the row that it explains; none without a
-    ladder.
+    """Return a row for each rung, with the cause in the row that it explains.
+
+    None without a ladder.
     """
     if check.ladder is None:
         return ()
@@ -120,8 +121,9 @@ def _row(rung: Rung, ladder: Ladder) -> RungRow:
 
 
 def where(rung: Rung) -> str:
-    """Return the place of a difference: `block.drop, iteration 1, gross`; of several ranks, with
-    those that differ there.
+    """Return the place of a difference: `block.drop, iteration 1, gross`.
+
+    Of several ranks, with those that differ there.
     """
     iteration = f"iteration {rung.iteration:,}" if rung.iteration else ""
     size = SIZE.get(rung.size or "", "")
@@ -154,8 +156,9 @@ def _facts(rung: Rung) -> Iterator[Fact]:
 
 
 def evidence(check: Check) -> str:
-    """Return which runs the ladder was made from: `the runs of the check, recorded at level module,
-    and two more runs, recorded at level op`.
+    """Return which runs the ladder was made from.
+
+    `the runs of the check, recorded at level module, and two more runs, recorded at level op`
     """
     two_sides = bool(check.record.compared)
     own_runs = "the runs of both sides" if two_sides else "the runs of the check"

@@ -26,8 +26,10 @@ ROWS = 50_000
 
 
 def chunks(check: Check, kept: Sequence[int] | None = None) -> Iterator[bytes]:
-    """Yield the file in pieces of at most 50,000 values, so that a million iterations are never
-    held as text. `kept`: the iterations whose values are written; None for all.
+    """Yield the file in pieces of at most 50,000 values.
+
+    A million iterations are never held as text. `kept`: the iterations whose values are written;
+    None for all.
     """
     wanted = None if kept is None else frozenset(kept)
     yield _text([COLUMNS])
@@ -40,8 +42,9 @@ def chunks(check: Check, kept: Sequence[int] | None = None) -> Iterator[bytes]:
 
 
 def tables(run: int, trace: Trace) -> Iterator[list[tuple[object, ...]]]:
-    """Yield the values of a rank in pieces: its losses, whose steps are the iterations, then its
-    series.
+    """Yield the values of a rank in pieces: its losses, then its series.
+
+    The steps of losses are the iterations.
     """
     import numpy as np
 
@@ -54,9 +57,7 @@ def tables(run: int, trace: Trace) -> Iterator[list[tuple[object, ...]]]:
 
 
 def _steps(series: Series) -> NDArray[np.generic]:
-    """Return the position of each value on the tracker's axis; if the tracker gave none, the
-    iteration.
-    """
+    """Return the position of each value on the tracker's axis, else the iteration."""
     import numpy as np
 
     steps = np.asarray(series.steps)
@@ -72,8 +73,9 @@ def _rows(
     steps: NDArray[np.generic],
     numbers: LossSeries,
 ) -> Iterator[list[tuple[object, ...]]]:
-    """Return the CSV rows of one series; `head` is the same in all rows, `index` counts the values
-    of one iteration from 0.
+    """Yield the CSV rows of one series, in pieces.
+
+    `head` is the same in all rows, `index` counts the values of one iteration from 0.
     """
     import numpy as np
 

@@ -56,9 +56,7 @@ def md(template: str, *values: object) -> Markdown:
 
 
 def say(message: str, /, **values: object) -> Markdown:
-    """Return a translated message with its placeholders filled by Markdown; other values are
-    escaped.
-    """
+    """Return a translated message with its placeholders filled by escaped Markdown."""
     shown = {
         name: safe(value) if isinstance(value, str) else value for name, value in values.items()
     }
@@ -76,8 +74,9 @@ def render(report: Report) -> bytes:
 
 
 def prose(text: str) -> Markdown:
-    """Return text in one line: text between backticks becomes code, and everything that Markdown,
-    HTML or a forge would interpret is escaped.
+    """Return text in one line of Markdown: text between backticks becomes code.
+
+    Everything that Markdown, HTML or a forge would interpret is escaped.
     """
     shown = "".join(_pieces(text, code, _escaped))
     return Markdown(_BLOCK.sub(lambda found: found[0][:-1] + "\\" + found[0][-1], shown))
@@ -100,16 +99,15 @@ def summary(text: str) -> Markdown:
 def _pieces(
     text: str, as_code: Callable[[str], str], as_text: Callable[[str], str]
 ) -> Iterator[str]:
-    """Yield the parts of a sentence, those between backticks as code and those around them as
-    text.
-    """
+    """Yield the parts of a sentence: those between backticks as code, others as text."""
     for number, piece in enumerate(_SPAN.split(line(text))):
         yield as_code(piece) if number % 2 else as_text(piece)
 
 
 def _as_html(text: str) -> str:
-    """Escape tags, mentions and addresses with entities and empty comments, because a backslash
-    would not help.
+    """Escape tags, mentions and addresses with entities: a backslash would not help.
+
+    Empty comments part what entities do not.
     """
     html = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     html = _CALLS.sub(r"\1<!-- -->", html)

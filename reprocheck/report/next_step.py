@@ -37,8 +37,9 @@ def command(check: Check) -> str:
 
 
 def _allowed_difference(check: Check) -> Step | None:
-    """Return the next step if the checks pass but the runs differ later or in bits; None if the
-    cause is confirmed, or nothing is known of the difference.
+    """Return the next step if the checks pass but the runs differ later or in bits.
+
+    None if the cause is confirmed, or nothing is known of the difference.
     """
     verdict = check.verdict
     confirmed = any(cause.confidence == "confirmed" for cause in check.causes)
@@ -52,9 +53,7 @@ def _allowed_difference(check: Check) -> Step | None:
 
 
 def _stricter(check: Check, command: Callable[[Check, str], str]) -> Step | None:
-    """Return the command with the rule that makes the exit code 1, if the pass ignores a
-    difference.
-    """
+    """Return the command with the rule that fails a difference which the pass ignores."""
     verdict = check.verdict
     if not verdict.passed or verdict.plainly_passes:
         return None
@@ -160,9 +159,7 @@ _AFTER: Mapping[VerdictName, Callable[[Check], Step]] = {
 
 
 def _own_folders(check: Check) -> Step | None:
-    """Return the step `--workdir copy` if run 2 saw files of run 1 that run 1 had not seen
-    alike.
-    """
+    """Return the step `--workdir copy` if run 2 saw files of run 1 that were new to it."""
     left = (path for path in check.state_left if not is_elsewhere(path))
     if all(path in check.state_alike for path in left):
         return None

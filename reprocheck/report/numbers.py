@@ -110,8 +110,9 @@ def _check_row(row: Comparison, ranked: bool, several_losses: bool) -> tuple[str
 
 
 def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
-    """Return the most important rows (failures, comparisons that could not be made, the largest
-    excess) and the first of each check, in their order.
+    """Return the most important rows and the first of each check, in their order.
+
+    Failures, comparisons that could not be made, and the largest excess.
     """
     if len(rows) <= CHECK_ROWS:
         return rows
@@ -135,8 +136,9 @@ def _left_out(check: Check, shown: int) -> str:
 def losses(
     check: Check, drawn: Drawings | None = None, curves: Curves | None = None
 ) -> Section | None:
-    """Return the section on the losses of all runs: charts if they are `drawn`, or `curves` as
-    text, and a table of the first losses for each rank; None if none was recorded.
+    """Return the section on the losses of all runs; None if none was recorded.
+
+    Charts if they are `drawn`, or `curves` as text, and a table of the first losses for each rank.
     """
     shown: Iterable[Block] = ()
     if drawn is not None and drawn.curves.total:
@@ -150,22 +152,21 @@ def _bars(curves: Curves) -> Iterator[Block]:
     """Yield the curves as a row of bars each, all on one scale."""
     import numpy as np
 
-    there = [curve for curve in curves.losses if np.isfinite(curve.values).any()][:MOST_BARS]
-    if not there:
+    curves_shown = [curve for curve in curves.losses if np.isfinite(curve.values).any()][:MOST_BARS]
+    if not curves_shown:
         return
-    scaled = np.array([curve.values for curve in there])
+    scaled = np.array([curve.values for curve in curves_shown])
     if logarithmic(curves):
         scaled = np.log10(scaled)
     low, high = np.nanmin(scaled), np.nanmax(scaled)
     heights = (scaled - low) / ((high - low) or 1.0) * (len(BARS) - 1)
     picks = np.unique(np.linspace(0, scaled.shape[1] - 1, BAR_COLUMNS).astype(np.int64))
-    names = [label(curve, curves) for curve in there]
-    width = max(map(len, names))
+    width = max(len(label(curve, curves)) for curve in curves_shown)
     rows = []
-    for name, curve, row in zip(names, there, heights, strict=True):
-        bars = "".join(" " if math.isnan(one) else BARS[round(one)] for one in row[picks].tolist())
+    for curve, row in zip(curves_shown, heights[:, picks].tolist(), strict=True):
+        bars = "".join(" " if math.isnan(height) else BARS[round(height)] for height in row)
         first, last = curve.values[np.isfinite(curve.values)][[0, -1]].tolist()
-        rows.append(f"{name:<{width}}  {bars}  {first:.6g} to {last:.6g}")
+        rows.append(f"{label(curve, curves):<{width}}  {bars}  {first:.6g} to {last:.6g}")
     yield Code(text="\n".join(rows), language="text")
 
 
@@ -205,8 +206,9 @@ def _charts(check: Check, drawn: Drawings) -> Iterator[Block]:
 
 
 def loss_tables(check: Check) -> tuple[Table, ...]:
-    """Return tables of the first losses of all runs and of the diverging iteration, for each of the
-    first two ranks and the diverging rank.
+    """Return tables of the first losses of all runs and of the diverging iteration.
+
+    There is one for each of the first two ranks and for the diverging rank.
     """
     if not check.runs:
         return ()

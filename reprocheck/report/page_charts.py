@@ -26,12 +26,15 @@ _LETTER, _LARGE_LETTER = 6.6, 8
 """Width of a letter of the legend on average, and of one beside the verdict."""
 _SAMPLE, _BETWEEN, _ROW = 26, 14, 18
 """Width of a line in the legend, room between its entries, height of a row of it."""
+_BELOW = 44
+"""Room for what stands below the horizontal axis."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """A curve: one value for each x, NaN where there is none. `label`: "" for no entry in the
-    legend.
+    """A curve: one value for each x, NaN where there is none.
+
+    `label`: "" for no entry in the legend.
     """
 
     label: str
@@ -132,8 +135,9 @@ def series_plot(curves: Curves, name: str, axis: str) -> Plot:
 
 
 def _line(curve: Curve, curves: Curves, values: Array | None = None) -> Line:
-    """Return a curve as a line: run 1 is a broad one, and others are thinner on top, so that equal
-    curves stay visible.
+    """Return a curve as a line: run 1 is a broad one, others are thinner on top.
+
+    Equal curves stay visible.
     """
     broad = curve.run == 1
     return Line(
@@ -155,26 +159,26 @@ def _raised(curve: Curve, zero: float) -> Array:
 
 def chart(plot: Plot, title: str) -> str:
     """Return a chart as an SVG element with a title for screen readers."""
-    return _Drawing(plot, width=920, height=350, left=74, bottom=44).element("chart-static", title)
+    return _Drawing(plot, width=920, height=350, left=74).element("chart-static", title)
 
 
 def preview(plot: Plot, title: str) -> str:
     """Return a small chart, to be shown next to the verdict."""
-    drawing = _Drawing(plot, width=340, height=190, left=64, bottom=44, most_labels=3)
+    drawing = _Drawing(plot, width=340, height=190, left=64, most_labels=3)
     return drawing.element("chart-preview", title)
 
 
 class _Drawing:
-    """A chart of some size; `left` and `bottom` are the room for what stands beside the axes."""
+    """A chart of some size; `left` is the room for what stands beside the vertical axis."""
 
     def __init__(
-        self, plot: Plot, *, width: int, height: int, left: int, bottom: int, most_labels: int = 10
+        self, plot: Plot, *, width: int, height: int, left: int, most_labels: int = 10
     ) -> None:
         self.plot, self.width, self.height = plot, width, height
         self.letter = _LETTER if height > 200 else _LARGE_LETTER
         self.rows = list(_legend(plot, most_labels, width - left, self.letter))
         self.left, self.right = left, width - 12
-        self.top, self.bottom = 12 + _ROW * max(1, len(self.rows)), height - bottom
+        self.top, self.bottom = 12 + _ROW * max(1, len(self.rows)), height - _BELOW
         self.low, self.high = _range(plot)
         first = min(plot.x, default=1) if plot.axis != "iteration" else 1
         room = max(0.02 * (plot.last - first), 0.15)

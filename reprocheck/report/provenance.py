@@ -1,5 +1,6 @@
-"""What was checked, and where: command, machine, software and commit, for the top of every
-report.
+"""Tell what was checked, and where, for the top of every report.
+
+Command, machine, software and commit.
 """
 
 from __future__ import annotations
@@ -44,9 +45,7 @@ def about(
 
 
 def command(check: Check) -> str:
-    """Return the command as one would type it: without the path of the interpreter if reprocheck
-    chose it.
-    """
+    """Return the command as one would type it, without an interpreter that reprocheck chose."""
     entry = check.record.entry_point
     first, *rest = entry.command
     if entry.kind == "command":
@@ -83,8 +82,9 @@ def versions(known: Mapping[str, object], reprocheck_version: str) -> str:
 
 
 def commit(known: Mapping[str, object]) -> str:
-    """Return the git commit: `5f2c9e10ab12, with changes that are not committed`; empty outside of
-    a repository.
+    """Return the git commit: `5f2c9e10ab12, with changes that are not committed`.
+
+    Empty outside of a repository.
     """
     commits = _known(known, "git.commit")
     if not commits:

@@ -15,8 +15,9 @@ MOST_STATISTICS = 20
 
 
 def how_it_ended(check: Check) -> Section | None:
-    """Return the section on how the runs ended, with the log of one that failed; None if there is
-    none.
+    """Return the section on how the runs ended, with the log of one that failed.
+
+    None if there is none.
     """
     opened = [log for log in _logs(check) if log.open]
     if not opened:

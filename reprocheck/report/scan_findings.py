@@ -1,5 +1,6 @@
-"""What the scan finds in the source, beside what ran of it: for the page, the Markdown, the
-terminal and report.json.
+"""Report what the scan finds in the source, beside what ran of it.
+
+For the page, the Markdown, the terminal and report.json.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ MEANS = "A finding can make runs differ; only the runs show whether it does."
 
 
 def what_the_source_shows(check: Check) -> Section | None:
-    """Return the section on the findings of the scan, a row for each place; None if nothing was
-    scanned.
+    """Return the section on the findings of the scan, a row for each place.
+
+    None if nothing was scanned.
     """
     scan = check.scan
     if scan is None:

@@ -1,5 +1,6 @@
-"""What the training reported beside its losses: the rows, the sentences and the curves that the
-formats show of it.
+"""Report what the training reported beside its losses.
+
+The rows, the sentences and the curves that the formats show of it.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ HEADS = (
 
 
 def reported_series(check: Check, charts: Sequence[Chart] = ()) -> Section | None:
-    """Return the section on the series besides the losses, with their charts in the order of
-    `rows`; None if none was reported.
+    """Return the section on the series besides the losses; None if none was reported.
+
+    Their charts stand in the order of `rows`.
     """
     if not check.verdict.series:
         return None

@@ -29,8 +29,10 @@ How far and how deep it goes is decided here.
 
 
 def command(check: Check) -> str:
-    """Return the shortest command that shows the difference: `reprocheck run --level module --steps
-    2 train.py`; of two recordings, the commands that make and compare them, one per line.
+    """Return the shortest command that shows the difference.
+
+    `reprocheck run --level module --steps 2 train.py`; of two recordings, the commands that make
+    and compare them, one per line.
     """
     options = [*_options(check)]
     sides = check.record.compared

@@ -67,8 +67,9 @@ _INFINITY = {True: "infinity", False: "−infinity"}
 
 
 def ulps(number: int | None) -> str:
-    """Return a distance in units in the last place: `3`, `16,777`, `3.2e+15`; an en dash for
-    None.
+    """Return a distance in units in the last place: `3`, `16,777`, `3.2e+15`.
+
+    An en dash for None.
     """
     if number is None:
         return UNKNOWN
@@ -113,8 +114,9 @@ def fact(value: object) -> str:
 
 
 def more(number: int, file: str, noun: str, nouns: str = "") -> str:
-    """Return a sentence on left out rows: `3 more rows in report.json.`; empty if none is left
-    out.
+    """Return a sentence on left out rows: `3 more rows in report.json.`.
+
+    Empty if none is left out.
     """
     if number <= 0:
         return ""

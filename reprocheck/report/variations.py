@@ -1,6 +1,4 @@
-"""The variations of a check: what the second run had another value of, and on which of that the
-training depends.
-"""
+"""The variations of a check, for every kind of report."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What a check says, in plain words: the same sentences for the page, the Markdown and the
-terminal. Standard library only.
+"""Say what a check found, in plain words.
+
+The same sentences for the page, the Markdown and the terminal. Standard library only.
 """
 
 from __future__ import annotations
@@ -255,9 +256,7 @@ def frameworks(check: Check) -> str:
 
 
 def numbers(check: Check) -> tuple[tuple[str, str, str], ...]:
-    """Return (name, headline, detail) for the numbers of a verdict, and of the series if there are
-    some.
-    """
+    """Return (name, headline, detail) for the numbers of a verdict, and of its series."""
     rows = (
         ("largest difference", *largest(check)),
         ("bitwise", *bitwise(check)),
@@ -268,9 +267,7 @@ def numbers(check: Check) -> tuple[tuple[str, str, str], ...]:
 
 
 def summary(check: Check) -> list[str]:
-    """Return a few lines of plain text: verdict, reason, numbers, ladder and causes, next
-    command.
-    """
+    """Return a few lines of plain text: verdict, reason, numbers, ladder, causes, next command."""
     return [
         f"{check.verdict.title}: {line(check.verdict.reason)}",
         *(f"{name}: {headline} ({detail})" for name, headline, detail in numbers(check)),
@@ -335,5 +332,5 @@ def _limits(check: Check) -> str:
 
 
 def duration(run: Run) -> str:
-    """Wall time of a run."""
+    """Return the wall time of a run."""
     return seconds(run.record.seconds)

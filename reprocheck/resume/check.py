@@ -207,8 +207,9 @@ def _without_place(
 def checked(
     entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
 ) -> ResumeCheck:
-    """Record the continued and the resumed runs in `folder` and return the check. Raises what
-    `recorded` raises.
+    """Record the continued and the resumed runs in `folder` and return the check.
+
+    Raises what `recorded` raises.
     """
     then = partial(_with_cause, folder, teller) if asked.explain else None
     recorded(entry, settings, folder, teller, asked, then)
@@ -218,8 +219,9 @@ def checked(
 
 
 def _with_cause(folder: Path, teller: Teller, runs: Runs) -> None:
-    """Have runs made in which parts of what was lost are put back, until it is known which of them
-    are needed; then two with a patch, of the first place for which one is known.
+    """Have runs made with parts of what was lost put back, until the needed ones are known.
+
+    Then two with a patch, of the first place for which one is known.
     """
     for number, outcome in enumerate(load(folder).outcomes):
         while rungs := next_rungs(outcome):

@@ -1,5 +1,7 @@
-"""A checkpoint outside of the working directory: written where the user allows it by its pattern,
-kept beside the snapshot, put back for the resumed run, and removed at the end.
+"""Handle a checkpoint outside of the working directory.
+
+Written where the user allows it by its pattern, kept beside the snapshot, put back for the resumed
+run, and removed at the end.
 
 No file of the user is touched: what stands there already is a reason to refuse.
 """
@@ -37,8 +39,9 @@ def absolute(pattern: str, cwd: Path) -> str:
 
 
 class Elsewhere:
-    """The files outside of the working directory that match a checkpoint pattern; none if the
-    pattern lies in the working directory.
+    """The files outside of the working directory that match a checkpoint pattern.
+
+    None if the pattern lies in the working directory.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -95,8 +98,9 @@ class Elsewhere:
 
 
 def _below(pattern: str) -> Iterator[Path]:
-    """Yield the paths that begin as a pattern does, and all below them; nothing for an empty
-    pattern.
+    """Yield the paths that begin as a pattern does, and all below them.
+
+    An empty pattern yields nothing.
     """
     if not pattern:
         return
@@ -165,7 +169,7 @@ def outside(path: str, allowed: Elsewhere) -> UsageError:
 
 
 def _patterns(file: Path) -> Iterator[str]:
-    """Patterns of a checkpoint and of those that follow, the widest first."""
+    """Yield patterns of a checkpoint and of those that follow it, the widest first."""
     numbered = takewhile(lambda folder: NUMBERED.fullmatch(folder.name), file.parents)
     for folder in reversed([*numbered]):
         yield f"{folder.parent}/*"

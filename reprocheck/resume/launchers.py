@@ -58,18 +58,10 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
     >>> with_ranks(("torchrun", "--nproc-per-node=2", "train.py"), 4)
     ('torchrun', '--nproc-per-node=4', 'train.py')
     """
-    name, start = PurePath(words[0]).name, 1
-    if name.startswith("python") and MODULE in words[:-1]:
-        start = words.index(MODULE) + 2
-        name = words[start - 1]
-    launcher = LAUNCHERS.get(name)
-    if launcher is None or (launcher.behind and launcher.behind not in words[start:]):
+    launch = _launch(words)
+    if launch is None:
         raise _refused(ranks, f"`{words[0]}` is no launcher that is known here")
-    if launcher.behind:
-        start = words.index(launcher.behind, start) + 1
-    end = start
-    while end < len(words) and not (words[end].endswith(".py") or words[end] in PROGRAMS):
-        end += 1
+    launcher, start, end = launch
     own = list(words[start:end])
     if set(_values(own, launcher.nodes).values()) - {"1", "1:1"}:
         raise _refused(ranks, "the command starts ranks on several machines")
@@ -78,6 +70,25 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
     if not _values(own, launcher.options):
         own = [launcher.options[0], str(ranks), *own]
     return (*words[:start], *own, *words[end:])
+
+
+def _launch(words: Sequence[str]) -> tuple[Launcher, int, int] | None:
+    """Return the launcher of a command, and the range of the words that are its options."""
+    name, start = PurePath(words[0]).name, 1
+    if name.startswith("python") and MODULE in words[:-1]:
+        start = words.index(MODULE) + 2
+        name = words[start - 1]
+    launcher = LAUNCHERS.get(name)
+    if launcher is None:
+        return None
+    if launcher.behind:
+        if launcher.behind not in words[start:]:
+            return None
+        start = words.index(launcher.behind, start) + 1
+    for end in range(start, len(words)):
+        if words[end].endswith(".py") or words[end] in PROGRAMS:
+            return launcher, start, end
+    return launcher, start, len(words)
 
 
 def _values(words: Sequence[str], names: tuple[str, ...]) -> dict[int, str]:
@@ -93,7 +104,7 @@ def _values(words: Sequence[str], names: tuple[str, ...]) -> dict[int, str]:
 
 
 def refuse_ranks(ranks: int, *, with_others: Mapping[str, object]) -> None:
-    """UsageError for another number of ranks together with an option that needs the same ranks."""
+    """Raise UsageError for another number of ranks with an option that needs the same ranks."""
     given = next((name for name, value in with_others.items() if value), None)
     if ranks and given is not None:
         raise UsageError(

@@ -1,7 +1,6 @@
-"""A check of a resume, as data: what was wanted, what was saved, what was read of it, and what the
-two runs say.
+"""Describe a check of a resume, as data.
 
-Imports the result model only.
+What was wanted, what was saved, what was read of it, and what the two runs say.
 
 `k` is the number of updates that the checkpoint holds. Iteration `i` of a resumed run stands
 against iteration `k + i` of the continued run: `Offset`.
@@ -9,12 +8,13 @@ against iteration `k + i` of the continued run: `Offset`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from reprocheck.model import Bitwise, CheckRecord, Divergence, Run, SourceLine
+from reprocheck.resume.checkpoint_contents import Archive
 
 SCHEMA_VERSION = 1
 CONTINUED = 1
@@ -44,8 +44,6 @@ Role = Literal[
     "saves", "reads", "loads", "asks for", "seeds", "puts back", "passes", "counts", "makes"
 ]
 """What a line does with the state that a resume has lost."""
-OF_WEIGHTS = ("weights", "module")
-"""Kinds of what holds weights in a file."""
 StateRungName = Literal[
     "weights", "optimizer state", "hyper-parameters", "step counter", "RNG state", "batch",
     "forward", "loss", "gradient", "reduced gradient", "update", "later",
@@ -187,8 +185,9 @@ class ResumeRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StateRung:
-    """One rung of the ladder across the gap: the state after update k against the state that the
-    resumed run starts from.
+    """One rung of the ladder across the gap.
+
+    The state after update k against the state that the resumed run starts from.
 
     name       the name of the rung
     status     whether both sides have the same state
@@ -206,82 +205,6 @@ class StateRung:
     ranks: tuple[int, ...] = ()
     place: str = ""
     detail: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Frame:
-    """A function of the user's that was executing: its line (`file:line`), and the expression by
-    which its code reaches each part of the training.
-    """
-
-    line: str
-    names: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
-    """One value in a checkpoint: the subscripts that lead to it, its kind, and the part that it
-    belongs to; of a number its value.
-    """
-
-    key: str
-    kind: str
-    name: object = ""
-    file: str = ""
-
-    @property
-    def parts(self) -> frozenset[str]:
-        """The names of the weights that the entry holds."""
-        return frozenset(str(self.name).split(", "))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Load:
-    """A part of the training that was given a loaded value; `key`: the key of the value in the
-    checkpoint, "" if unknown.
-    """
-
-    part: str
-    key: str
-    line: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Archive:
-    """What a checkpoint holds, and what was loaded of it.
-
-    saving   functions of the user's executing when the checkpoint was saved, from the innermost out
-    reading  functions executing when the resumed run read the checkpoint
-    training functions executing when the resumed run went on to train
-    opened   the lines on which the resumed run opened files
-    """
-
-    entries: tuple[Entry, ...] = ()
-    loads: tuple[Load, ...] = ()
-    saving: tuple[Frame, ...] = ()
-    reading: tuple[Frame, ...] = ()
-    training: tuple[Frame, ...] = ()
-    opened: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def frames(self) -> tuple[Frame, ...]:
-        """All functions that were under way."""
-        return (*self.saving, *self.reading, *self.training)
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The files of these functions, each once."""
-        return tuple(dict.fromkeys(frame.line.rpartition(":")[0] for frame in self.frames))
-
-    @property
-    def is_known(self) -> bool:
-        """Return whether the parts of the checkpoint could be identified."""
-        return any(entry.kind in ("optimizer", *OF_WEIGHTS) for entry in self.entries)
-
-    def held(self, names: Iterable[str], *kinds: str) -> list[Entry]:
-        """Return the entries that hold any of these parts, of these kinds."""
-        wanted = set(names)
-        return [one for one in self.entries if one.kind in kinds and wanted & one.parts]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -325,7 +248,7 @@ class Mechanism:
 
     @property
     def source(self) -> SourceLine | None:
-        """The line that leads."""
+        """Return the most telling line."""
         return self.marks[0].source if self.marks else None
 
 
@@ -343,8 +266,9 @@ class OtherRanks:
 
     @property
     def comparable(self) -> bool:
-        """Return whether the losses, as means over the ranks, have to agree within the
-        tolerance.
+        """Return whether the losses have to agree within the tolerance.
+
+        As means over the ranks.
         """
         return self.samples[0] == self.samples[1] and not self.drawn_by
 
@@ -440,8 +364,9 @@ class Confirmation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repair:
-    """The result of a patch that was tried: the patch, "" if it did not help, and a sentence on the
-    runs with it.
+    """The result of a patch that was tried.
+
+    The patch, "" if it did not help, and a sentence on the runs with it.
     """
 
     patch: str
@@ -450,8 +375,9 @@ class Repair:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReportedPair:
-    """The values that both runs report after an iteration of the resumed run; None if a side
-    reports fewer values there.
+    """The values that both runs report after an iteration of the resumed run.
+
+    None if a side reports fewer values there.
     """
 
     iteration: int
@@ -466,8 +392,9 @@ class ReportedPair:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reported:
-    """A series that both runs report besides their losses, such as `val_loss`, after the
-    checkpoint.
+    """A series that both runs report besides their losses, such as `val_loss`.
+
+    Values behind the checkpoint alone are compared.
 
     by     the tracker or framework: `tensorboard`, `keras`…; "" for `reprocheck.log`
     """
@@ -485,8 +412,9 @@ class Reported:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Option:
-    """An option that tells a script to resume: the words to add to its command, and the line that
-    defines the option.
+    """An option that tells a script to resume.
+
+    The words to add to its command, and the line that defines the option.
     """
 
     words: str
@@ -534,9 +462,7 @@ class Outcome:
 
     @property
     def rank(self) -> int:
-        """The rank whose losses a report shows: the first rank that differs, else the first
-        rank.
-        """
+        """Return the rank whose losses a report shows: the first that differs, else the first."""
         differing = self.losses.ranks if self.losses else ()
         return next(iter((*differing, *self.ranks)), 0)
 
@@ -552,9 +478,7 @@ class Outcome:
 
     @property
     def causes(self) -> tuple[Mechanism, ...]:
-        """The confirmed mechanisms, each once; if there are none, the mechanism of the first
-        rung.
-        """
+        """Return the confirmed mechanisms, each once; else the mechanism of the first rung."""
         confirmed = self.confirmation.mechanisms if self.confirmation else ()
         named = confirmed or filter(None, [self.explained.mechanism])
         return tuple({one.code: one for one in reversed(tuple(named))}.values())[::-1]

@@ -1,6 +1,7 @@
-"""The option by which a script is told to resume, found in its source: of argparse, click, typer,
-absl, fire, classes of arguments, Hydra and OmegaConf, plain `sys.argv`, and variables that a
-configurator sets.
+"""Find the option by which a script is told to resume, in its source.
+
+Of argparse, click, typer, absl, fire, classes of arguments, Hydra and OmegaConf, plain `sys.argv`,
+and variables that a configurator sets.
 """
 
 from __future__ import annotations
@@ -48,9 +49,7 @@ _LEAST_SURE = len(_NAMES) - 1
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An option of a script as typed (`--resume`, `resume=`), the kind of its value, and its
-    line.
-    """
+    """An option as typed (`--resume`, `resume=`), the kind of its value, and its line."""
 
     name: str
     form: str
@@ -135,8 +134,9 @@ def _texts(nodes: Sequence[ast.expr]) -> list[str]:
 
 
 def _taken(call: ast.Call, trees: Trees, name: str) -> str:
-    """Return the kind of value that an option of argparse, click or typer takes; "" for a
-    number.
+    """Return the kind of value that an option of argparse, click or typer takes.
+
+    "" for a number.
     """
     keywords = {str(one.arg): ast.unparse(one.value) for one in call.keywords}
     action, kind = keywords.get("action", ""), keywords.get("type", "")
@@ -165,9 +165,7 @@ def _compared(name: str, trees: Trees) -> str:
 
 
 def _last(node: ast.expr) -> str:
-    """Return the last name of an expression: `resume` of `args.resume`, `cfg["resume"]` and
-    `resume`.
-    """
+    """Return the last name of an expression: `resume` of `args.resume` and `cfg["resume"]`."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return str(node.slice.value)
     return getattr(node, "attr", getattr(node, "id", ""))
@@ -222,24 +220,31 @@ def _of_hydra(tree: ast.Module) -> Iterator[_Candidate]:
 
     Only if Hydra or OmegaConf reads the command line into the configuration.
     """
-    holders: set[str] = set()
-    for function in within([tree], ast.FunctionDef):
-        if "hydra.main" in " ".join(map(ast.unparse, function.decorator_list)):
-            holders |= {one.arg for one in function.args.args[:1]}
-    for assignment in within([tree], ast.Assign):
-        value = ast.unparse(assignment.value)
-        if "OmegaConf.merge(" in value or "OmegaConf.from_cli(" in value:
-            holders.add(ast.unparse(assignment.targets[0]))
+    holders = _configurations(tree)
     if not holders:
         return
     tests = [ast.unparse(one.test) for one in within([tree], ast.If)]
     attributes = [(one.lineno, ast.unparse(one)) for one in within([tree], ast.Attribute)]
-    texts = Counter(text for _, text in attributes)
+    uses = Counter(text for _, text in attributes)
     for line, text in attributes:
         root, _, path = text.partition(".")
-        if root in holders and path.replace(".", "").isidentifier():
-            is_tested = sum(text in test for test in tests) >= texts[text]
-            yield _Candidate(f"{path}=", _TRUE if is_tested else _VALUE, line)
+        if root not in holders or not path.replace(".", "").isidentifier():
+            continue
+        is_only_tested = sum(text in test for test in tests) >= uses[text]
+        yield _Candidate(f"{path}=", _TRUE if is_only_tested else _VALUE, line)
+
+
+def _configurations(tree: ast.Module) -> set[str]:
+    """Return the variables that hold a configuration made by Hydra or OmegaConf."""
+    names: set[str] = set()
+    for function in within([tree], ast.FunctionDef):
+        if "hydra.main" in " ".join(map(ast.unparse, function.decorator_list)):
+            names.update(one.arg for one in function.args.args[:1])
+    for assignment in within([tree], ast.Assign):
+        value = ast.unparse(assignment.value)
+        if "OmegaConf.merge(" in value or "OmegaConf.from_cli(" in value:
+            names.add(ast.unparse(assignment.targets[0]))
+    return names
 
 
 def _of_argv(tree: ast.Module, source: str) -> Iterator[_Candidate]:
@@ -254,8 +259,9 @@ def _of_argv(tree: ast.Module, source: str) -> Iterator[_Candidate]:
 
 
 def _of_configurator(tree: ast.Module) -> Iterator[_Candidate]:
-    """Yield variables of a script that executes another script which sets them from the command
-    line.
+    """Yield variables of a script that executes a configurator.
+
+    That is another script which sets them from the command line.
     """
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):

@@ -99,7 +99,7 @@ def told_to_wait(updates: int, interrupt: str) -> dict[str, object]:
 
 
 def refuse_signal(name: str) -> None:
-    """UsageError for a signal that is not known."""
+    """Raise UsageError for a signal that is not known."""
     if name and name not in SIGNALS:
         raise UsageError(
             f"--interrupt {name}: there is no such signal.", f"Take {' or '.join(SIGNALS)}."
@@ -118,7 +118,7 @@ def places(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def refuse(entry: EntryPoint) -> None:
-    """EntryPointError for what cannot be stopped and started again."""
+    """Raise EntryPointError for what cannot be stopped and started again."""
     if entry.kind == "script" and entry.command[1].endswith(".ipynb"):
         raise EntryPointError(
             "A notebook cannot be resumed: its cells are run by hand, and nothing starts it again"

@@ -20,7 +20,7 @@ from reprocheck.errors import UsageError
 from reprocheck.launch import discard, publish
 from reprocheck.launch.check import record_of
 from reprocheck.launch.observer import Teller
-from reprocheck.launch.run.plan import Plan, plan
+from reprocheck.launch.run.plan import Plan, Request, plan
 from reprocheck.launch.run.process import GuardedProcess
 from reprocheck.launch.run.runs import one_run
 from reprocheck.launch.workdir import cleanup
@@ -82,9 +82,10 @@ MOST_KEPT = 2 << 30
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """A resumed run that is to be made: which place, what is put back, where the batches of the
-    continued run begin, and what is put back that no `state_dict` has
-    (`docs/reference/trace-format.md`).
+    """A resumed run that is to be made.
+
+    Which place, what is put back, where the batches of the continued run begin, and what is put
+    back that no `state_dict` has (`docs/reference/trace-format.md`).
     """
 
     place: int
@@ -114,18 +115,14 @@ def recorded(
         refuse_wide_folder(Path.cwd(), entry)
         elsewhere = Elsewhere(asked.pattern)
         elsewhere.refuse()
-        continued = plan(
-            entry,
-            settings,
-            folder.absolute(),
-            teller,
-            teller.output,
+        request = Request(
             runs=0,  # how many there are is known at the end
             steps=asked.within,
             level="module",
             numbered=True,
             told={**asked.told(), **_keeping(folder, asked, model.CONTINUED)},
         )
+        continued = plan(entry, settings, folder.absolute(), teller, teller.output, request)
         try:
             runs = Runs(continued, asked, elsewhere, record_of(continued), _empty(asked))
             with operation("keeping what was recorded"), interrupts.interrupting():
@@ -161,8 +158,9 @@ def _empty(asked: Asked) -> model.ResumeRecord:
 
 @dataclass(slots=True)
 class Runs:
-    """Makes the runs, and more of them as a check that explains wants them; writes both records of
-    the folder again after every run.
+    """Makes the runs, and more of them as a check that explains wants them.
+
+    Writes both records of the folder again after every run.
 
     plan     of the continued run
     written  whether places are written down: those of a patch that is tried are not

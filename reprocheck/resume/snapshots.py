@@ -1,5 +1,6 @@
-"""The working directory of a continued run as it stood behind a checkpoint: taken while the
-training waits, and laid over the fresh copy in which a resumed run starts.
+"""Keep the working directory of a continued run as it stood behind a checkpoint.
+
+Taken while the training waits, and laid over the fresh copy in which a resumed run starts.
 
 Only what changed since the run began is kept.
 """
@@ -106,7 +107,7 @@ class Snapshots:
             (self.trace / answer).touch()
 
     def leave(self, checkpoint: Checkpoint, *names: str) -> None:
-        """Take what stands there now, for these places. Raises ReportError."""
+        """Take a snapshot of the working directory for some places. Raises ReportError."""
         now, changes = self._changes()
         taken = Snapshot(
             names=names,
@@ -126,8 +127,9 @@ class Snapshots:
 
     @property
     def outside(self) -> str:
-        """The file outside of the working directory that the run was about to write, and was ended
-        before; "" where there is none.
+        """Return the file outside of the folder that the run was ended before writing.
+
+        "" where there is none.
         """
         try:
             return (self.trace / marks.OUTSIDE).read_text(encoding="utf-8")
@@ -143,7 +145,7 @@ class Snapshots:
             time.sleep(POLL)
 
     def _changes(self) -> tuple[Mapping[str, tree.Entry], FileChanges]:
-        """Return what stands there now, and what of it is not as when the run began.
+        """Return the files of the working directory, and the changes since the run began.
 
         Of more files than are listed, these are those that changed since then by the clock of the
         file system.

@@ -163,7 +163,7 @@ def with_ladder(outcome: model.Outcome, explained: model.Explained) -> model.Out
 
 
 def offset_of(checkpoint: model.Checkpoint, sides: Sides) -> int:
-    """k: the updates that were recorded when the checkpoint was written.
+    """Return k, the number of updates that the checkpoint holds.
 
     A script that logs its losses by itself, without an optimizer that is known, may save between
     its update and that call, and so may one whose updates are no events, as of JAX. The first loss
@@ -180,9 +180,10 @@ def offset_of(checkpoint: model.Checkpoint, sides: Sides) -> int:
 
 
 def resumed_from(written: Sequence[model.Checkpoint], sides: Sides) -> model.Checkpoint | None:
-    """Return the checkpoint that was resumed from: of those that a run had written when a signal
-    ended it, the last one behind which the continued run has the first loss of the resumed run.
-    A script may pass over one that is cut. None where no loss says so.
+    """Return the checkpoint that was resumed from; None where no loss says so.
+
+    Of those that a run had written when a signal ended it, the last one behind which the continued
+    run has the first loss of the resumed run. A script may pass over one that is cut.
     """
     first = shifted(sides.resumed, 0, 1)
     if not first.longest:
@@ -212,19 +213,19 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
     bitwise, _ = divergence.equal_in_bits(runs)
     if continued.longest and not resumed.longest:
         bitwise = Bitwise(equal=False, first_iteration=1, one_is_longer=True)
-    mine, others = continued.by_rank, resumed.by_rank
-    # the ranks whose losses are not equal in the first iteration in which any are not
-    unequal: list[tuple[int, int]] = []
-    for rank in mine.keys() & others.keys():
-        first = first_unequal(others[rank].losses, mine[rank].losses)
+    # rank -> the first iteration in which its losses are not equal
+    unequal: dict[int, int] = {}
+    for rank in continued.by_rank.keys() & resumed.by_rank.keys():
+        sides = (run.by_rank[rank].losses for run in reversed(runs))
+        first = first_unequal(*sides)
         if first is not None:
-            unequal.append((first.iteration, rank))
-    first_iteration = min((iteration for iteration, _ in unequal), default=0)
-    ranks = sorted(rank for iteration, rank in unequal if iteration == first_iteration)
+            unequal[rank] = first.iteration
+    earliest = min(unequal.values(), default=0)
+    ranks = sorted(rank for rank, iteration in unequal.items() if iteration == earliest)
     pair: tuple[float | None, float | None] = (None, None)
-    if ranks and bitwise.first_iteration is not None:
+    at = bitwise.first_iteration
+    if ranks and at is not None:
         sides = (run.by_rank[ranks[0]].losses for run in runs)
-        at = bitwise.first_iteration
         one, other = (side.losses(at) if at <= len(side) else array("d") for side in sides)
         pairs = zip_longest(one, other)
         # a NaN equals a NaN
@@ -245,8 +246,9 @@ def read_of(checkpoint: model.Checkpoint, resumed: Run) -> tuple[str, ...]:
 
 
 def read_early(run: Run) -> frozenset[str]:
-    """Return files that a run found there and opened, as far as is known before its first loss: of
-    some kinds, and of very many, only the opening is recorded.
+    """Return files that a run found there and opened before its first loss.
+
+    As far as is known: of some kinds, and of very many, only the opening is recorded.
     """
     reads = run.first_reads
     late = {path for path, read in reads.items() if not read.early}

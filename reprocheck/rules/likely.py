@@ -1,5 +1,6 @@
-"""Tell which controls can remove which cause, and which lines of code suggest a control:
-`likely.toml`.
+"""Tell which controls can remove which cause, and which lines suggest a control.
+
+The lists are in `likely.toml`.
 
 A control is a setting under which reprocheck runs a script again, as a fixed seed.
 """
@@ -70,15 +71,14 @@ def table() -> Likely:
 
 
 def is_vague(cause: Cause | StaticFinding) -> bool:
-    """Return whether a cause only says what happens and not why, so that another cause is
-    preferred.
-    """
+    """Return whether a cause says what happens and not why: another cause is preferred."""
     return cause.code in VAGUE
 
 
 def place_of(control: str, code: str) -> int | None:
-    """Return the rank of a control among those that can remove a cause, 0 for the nearest; None if
-    it cannot remove the cause.
+    """Return the rank of a control among those that can remove a cause, 0 for the nearest.
+
+    None if it cannot remove the cause.
     """
     names = table().causes.get(code, ())
     if control not in names:
@@ -116,8 +116,9 @@ def draws(code: str) -> bool:
 
 
 def shown_by(control: str) -> tuple[str, ...]:
-    """Return what shows that a control had an effect, see `acts` in `likely.toml`; empty if the
-    control itself reports it.
+    """Return what shows that a control had an effect, see `acts` in `likely.toml`.
+
+    Empty if the control itself reports it.
     """
     return table().acts.get(control, ())
 
@@ -129,9 +130,7 @@ def on_lines() -> tuple[str, ...]:
 
 
 def values(control: str) -> int:
-    """Return how many values of a control are tried before the control counts as one that breaks a
-    script.
-    """
+    """Return how many values of a control are tried before it counts as breaking a script."""
     return _VALUES if control in table().many_values else 1
 
 
@@ -173,8 +172,9 @@ def has_fixed_hash(facts: Mapping[str, object]) -> bool:
 
 
 def _is_device(key: str, value: object) -> bool:
-    """Return whether a fact shows that a check ran on an accelerator: a driver, the framework's
-    devices, or MindSpore's device.
+    """Return whether a fact shows that a check ran on an accelerator.
+
+    A driver, the framework's devices, or MindSpore's device.
     """
     if key.startswith("mindspore.device"):
         return str(value).lower() not in _NO_DEVICE

@@ -122,9 +122,7 @@ def _names(operator: Operator) -> Iterator[str]:
 
 
 def _key(name: str) -> str:
-    """Return one spelling of an operator's name: `aten::index_put_` and `index_put_` become
-    `indexput`.
-    """
+    """Return one spelling of an operator's name: `aten::index_put_` becomes `indexput`."""
     word = name.strip().lower()
     word = re.sub(r"^(aten|torch\.ops\.aten)(\.|::)", "", word)
     word = re.sub(r"^([a-z0-9_]+)\.[a-z0-9_]+$", r"\1", word)  # the overload

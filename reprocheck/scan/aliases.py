@@ -32,8 +32,9 @@ _FUNCTIONS = names("packages", "functions")
 
 @lru_cache(maxsize=20_000)
 def canonical(name: str) -> str:
-    """Return the name of a library object that the rules use: `torch.nn.functional.relu` for any
-    alias.
+    """Return the name that the rules use for a library object, whatever alias it has.
+
+    Such as `torch.nn.functional.relu`.
     """
     for _ in range(3):
         before = name
@@ -60,8 +61,9 @@ def starred(package: str, name: str) -> bool:
 
 
 def may_bring(package: str, name: str) -> bool:
-    """Return whether a star import may define a name that nothing else defines: lower-case
-    functions of packages with many of them.
+    """Return whether a star import may define a name that nothing else defines.
+
+    Lower-case functions of packages with many of them.
     """
     return canonical(package) in _FUNCTIONS and name not in BUILTINS
 
@@ -74,8 +76,10 @@ def of_library_alone(star: str, name: str) -> str | None:
 def free_name(
     name: str, stars: Sequence[str], expand: Callable[[str, str], str | None] = of_library_alone
 ) -> str | None:
-    """Return what a name stands for that nothing binds: by the star imports of its module, the last
-    first, else a builtin, else what one of them may bring.
+    """Return what a name stands for that nothing binds.
+
+    By the star imports of its module, the last first, else a builtin, else what one of them may
+    bring.
 
     expand    what a star import of the user's own module brings
     """

@@ -63,8 +63,9 @@ def write(file: Path, findings: Iterable[Finding], scanned: Iterable[Path]) -> N
 
 
 def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result:
-    """Return the result with only the findings that are not in the baseline; the others are
-    `known`.
+    """Return the result with only the findings that are not in the baseline.
+
+    The others are `known`.
 
     Findings that are only in the baseline are `gone`, but only if all paths of the baseline were
     scanned, because a program outside of a smaller scan may lead to a finding. `scanned` are the
@@ -82,14 +83,18 @@ def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result
             known.append(finding)
         else:
             new.append(finding)
-    gone: tuple[Known, ...] = ()
-    here = [path.resolve() for path in scanned]
-    there = [(file.parent / path).resolve() for path in baseline.scanned]
-    if there and all(any(map(path.is_relative_to, here)) for path in there):
+    gone: list[Known] = []
+    if _holds(scanned, [file.parent / path for path in baseline.scanned]):
         unclear = {_from(file, Path(one.path)) for one in result.unreadable}
-        gone = tuple(Known(*key, count) for key, count in left.items() if key.path not in unclear)
-    gone = tuple(one for one in sorted(gone) if one.count > 0)
-    return replace(result, findings=tuple(new), known=tuple(known), gone=gone)
+        rest = [Known(*key, count) for key, count in left.items() if key.path not in unclear]
+        gone = sorted(one for one in rest if one.count > 0)
+    return replace(result, findings=tuple(new), known=tuple(known), gone=tuple(gone))
+
+
+def _holds(scanned: Sequence[Path], paths: Sequence[Path]) -> bool:
+    """Return whether there are paths, and each of them is one of those scanned or lies in one."""
+    folders = [path.resolve() for path in scanned]
+    return bool(paths) and all(any(map(path.resolve().is_relative_to, folders)) for path in paths)
 
 
 def _read(file: Path) -> Baseline:

@@ -1,5 +1,7 @@
-"""Cache what earlier scans found: an outline for each file's content, and the findings for each
-group of files that import one another.
+"""Cache what earlier scans found.
+
+An outline for each file's content, and the findings for each group of files that import one
+another.
 
 The cache folder is named after a hash of the scan's source and the catalogue, so that a new version
 starts with an empty cache.

@@ -1,5 +1,6 @@
-"""Collect the files of a scan with their outlines: find the files that imports mean, follow them,
-and group files that import one another.
+"""Collect the files of a scan with their outlines.
+
+Imports are followed to the files that they mean, and files that import one another are grouped.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def module_name(path: Path) -> tuple[str, bool]:
 
 @cache
 def locate(name: str, folder: Path, roots: tuple[Path, ...] = ()) -> Path | None:
-    """Return the file of a module of the user's that `import name` means in a file of `folder`;
+    """Return the file of a module of the user's that `import name` means in a file of `folder`.
+
     None for a library's.
 
     roots    the folders from which the importing file was itself imported: those of the programs,
@@ -61,8 +63,9 @@ def locate(name: str, folder: Path, roots: tuple[Path, ...] = ()) -> Path | None
 
 
 def _roots(folder: Path) -> Iterator[tuple[Path, bool]]:
-    """Yield folders in which to look for imports, each with whether Python surely looks there
-    before it looks for libraries.
+    """Yield folders in which to look for imports.
+
+    Each with whether Python surely looks there before it looks for libraries.
     """
     root = package_root(folder)
     yield folder, True
@@ -173,8 +176,9 @@ class Read:
         return Source(path=self.file.path, shown=self.shown, content=self._content)
 
     def _content(self) -> bytes:
-        """Return the content of the file. Raises UnreadableError if it has changed since it was
-        read.
+        """Return the content of the file.
+
+        Raises UnreadableError if it has changed since it was read.
         """
         data = _bytes(self.file)
         if _digest(self.file, data) != self.digest:
@@ -203,8 +207,9 @@ class Collection:
     left: int = MOST_IMPORTED
 
     def add(self, file: File) -> Read | None:
-        """Read a file and return it; None if it is already known, cannot be read or exceeds the
-        limit.
+        """Read a file and return it.
+
+        None if it is already known, cannot be read or exceeds the limit.
         """
         key = os.path.realpath(file.path)
         if key in self.known:
@@ -276,8 +281,9 @@ def _followed(one: Read, known: set[str]) -> list[File]:
 
 
 def _rooted(done: dict[str, Read]) -> list[Read]:
-    """Note for each file the folders from which it is imported, the outermost first, and return the
-    files whose folders changed.
+    """Note for each file the folders from which it is imported, the outermost first.
+
+    Returns the files whose folders changed.
     """
     roots: defaultdict[str, set[Path]] = defaultdict(set)
     for other, root in chain.from_iterable(one.imports.items() for one in done.values()):
@@ -326,8 +332,9 @@ def _read(file: File, cache: Cache) -> Read | Unreadable:
 
 
 def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
-    """Yield the user's files that a file imports, with the packages around them, each with the
-    folder from which it is imported.
+    """Yield the user's files that a file imports, with the packages around them.
+
+    Each with the folder from which it is imported.
     """
     seen: set[Path] = set()
     folder = one.file.path.parent
@@ -362,8 +369,9 @@ def groups(done: dict[str, Read]) -> list[list[str]]:
 
 
 def group_key(group: list[Read]) -> str:
-    """Return a hash of all that the findings in a group depend on: names, contents and roles of
-    files.
+    """Return a hash of all that the findings in a group depend on.
+
+    Names, contents and roles of files.
     """
     hashed = hashlib.blake2b(digest_size=16)
     for one in group:

@@ -11,7 +11,7 @@ from reprocheck.scan import files, options, pinned_versions, workers
 from reprocheck.scan.cache import Cache, Found
 from reprocheck.scan.checks import tables
 from reprocheck.scan.collect import ByFile, Read, collected, forget, group_key, groups
-from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
+from reprocheck.scan.finding import Finding, Result, Unreadable
 from reprocheck.scan.judge import finished
 from reprocheck.scan.programs import EXECUTION
 from reprocheck.scan.project import Module, Project
@@ -66,14 +66,11 @@ def scan(
         collection = collected(found, kept)
         findings, wrong, cached = _judged(collection.done, kept, promise, jobs, progress)
     kept.prune()
-    wanted = [
-        one for one in findings if (not select or one.code in chosen) and one.code not in left_out
-    ]
-    if select and UNUSED_IGNORE not in chosen:
-        wanted = [one for one in wanted if one.code != UNUSED_IGNORE]
+    if select:
+        findings = [finding for finding in findings if finding.code in chosen]
+    wanted = [finding for finding in findings if finding.code not in left_out]
     all_problems = {*problems, *collection.problems, *wrong}
     by_place = sorted(all_problems, key=lambda one: (one.path, one.line or 0, one.reason))
-    outside = [one for one in collection.done.values() if one.outside]
     asked = [one for one in collection.done.values() if not one.outside]
     return Result(
         findings=tuple(one for one in wanted if one.suppressed is None),
@@ -81,7 +78,7 @@ def scan(
         unreadable=tuple(by_place),
         files=len(asked),
         lines=sum(one.outline.lines for one in asked),
-        outside=len(outside),
+        outside=len(collection.done) - len(asked),
         unread=len(collection.unread),
         cached=cached,
     )

@@ -119,8 +119,9 @@ def matches(path: str, pattern: str) -> bool:
 
 
 def shown(path: Path) -> str:
-    """Return a path as it is printed: relative to the working directory if it lies there, with
-    forward slashes.
+    """Return a path as it is printed, with forward slashes.
+
+    Relative to the working directory if it lies there.
     """
     text = str(path)
     here = _here()
@@ -138,9 +139,7 @@ def _here() -> str:
 
 @cache
 def package_root(folder: Path) -> Path:
-    """Return the folder from which a file in `folder` is imported: the first around that is no
-    package.
-    """
+    """Return the folder from which a file in `folder` is imported: the first without a package."""
     while (folder / "__init__.py").is_file() and folder.parent != folder:
         folder = folder.parent
     return folder

@@ -68,8 +68,9 @@ class Finding:
 
     @property
     def may_repeat(self) -> bool:
-        """Return whether the place of the finding may run more than once, or in several processes:
-        see `checks.repetition`.
+        """Return whether the place of the finding may run more than once.
+
+        It may run in several processes, too: see `checks.repetition`.
         """
         return not self.evidence.keys().isdisjoint(("repeats", "ranks"))
 
@@ -152,7 +153,8 @@ class Result:
 
 
 def file_of(finding: Finding) -> str:
-    """Return the file that the patch of a finding changes: that of the finding, or the one in which
-    the program is seeded.
+    """Return the file that the patch of a finding changes.
+
+    That of the finding, or the one in which the program is seeded.
     """
     return finding.evidence.get("seed_path", finding.path)

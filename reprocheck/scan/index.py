@@ -98,8 +98,9 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes directly below a node, without operators and contexts:
-    `ast.iter_child_nodes`, only faster.
+    """Return the nodes directly below a node, without operators and contexts.
+
+    It does what `ast.iter_child_nodes` does, only faster.
     """
     found: list[ast.AST] = []
     # a class is hashable, whatever its instances are
@@ -113,8 +114,9 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def within(around: ast.AST | Sequence[ast.AST] | None, *kinds: type[Node]) -> Iterator[Node]:
-    """Return the nodes of some types in a node, the node included, or in several nodes; none for
-    None.
+    """Return the nodes of some types in a node, the node included, or in several nodes.
+
+    None for None.
     """
     if isinstance(around, ast.AST):
         around = [around]

@@ -1,5 +1,7 @@
-"""Find all findings of a project: run every check on every module, drop what another finding says,
-and apply ignore comments.
+"""Find all findings of a project.
+
+Every check runs on every module, what another finding says is dropped, and ignore comments are
+applied.
 """
 
 from __future__ import annotations
@@ -141,8 +143,9 @@ def begun(module: Module) -> Judgement:
 
 
 def ended(judgement: Judgement) -> tuple[list[Finding], list[Unreadable]]:
-    """Check the text of a module, and its functions that no program reaches; return all findings of
-    the module and all problems.
+    """Check the text of a module, and its functions that no program reaches.
+
+    Returns all findings of the module and all problems.
     """
     module = judgement.module
     if judgement.has_failed or is_test(module):
@@ -212,8 +215,9 @@ def _failed(judgement: Judgement, error: Exception) -> None:
 
 
 def is_test(module: Module) -> bool:
-    """Return whether a module is a test in a scanned folder, because tests train only to look at
-    the training.
+    """Return whether a module is a test in a scanned folder.
+
+    Tests train only to look at the training.
 
     Return False for a file that the user named itself.
     """
@@ -239,16 +243,18 @@ def _problem(module: Module, what: str, error: Exception) -> Unreadable:
 
 
 def _keep(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
-    """Keep the most severe of several findings at one place, and of equal ones that which the
-    fewest calls lead to.
+    """Keep the most severe of several findings at one place.
+
+    Of equal ones that which the fewest calls lead to.
     """
     key = (finding.code, finding.path, finding.joined_line, finding.column)
     found[key] = min(found.get(key, finding), finding, key=_rank)
 
 
 def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
-    """Return findings in order, each place once, with ignore comments applied, and findings about
-    comments that suppress nothing.
+    """Return findings in order, each place once, with ignore comments applied.
+
+    Comments that suppress nothing are findings, too.
     """
     comments = {module.shown: _comments(module) for module in project.asked}
     by_path = {module.shown: module for module in project}
@@ -363,9 +369,7 @@ def _entry(hit: Hit) -> Entry:
 
 
 def _fix(hit: Hit, entry: Entry) -> tuple[str, FixFrom]:
-    """Return the fix for a place: that of the check, else that of the rule; and which of them it
-    is.
-    """
+    """Return the fix for a place, of the check or else of the rule, and which it is."""
     own = [hit.evidence[key] for key in ("fix", "by_hand") if hit.evidence.get(key)]
     if own:
         return own[0], "place"

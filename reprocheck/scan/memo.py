@@ -17,8 +17,9 @@ KEPT = "_kept"
 def kept(
     function: Callable[Concatenate[About, More], Answer],
 ) -> Callable[Concatenate[About, More], Answer]:
-    """Return a function whose results are cached on its first argument: an order, a module or a
-    node.
+    """Return a function whose results are cached on its first argument.
+
+    That is an order, a module or a node.
 
     `functools.cache` would keep these objects, and with each a tree, in memory.
     """

@@ -1,5 +1,6 @@
-"""What a name stands for, in a scope, by imports and assignments alone (no order: `order` knows
-what was executed).
+"""Find what a name stands for, in a scope, by imports and assignments alone.
+
+Without an order: `order` knows what was executed.
 
 names.of(node)    "torch.nn.functional.dropout" for `F.dropout`;
 "numpy.random.default_rng().shuffle" for `rng.shuffle`
@@ -149,8 +150,9 @@ class Names:
                 yield holder, leaf.id
 
     def _agreed(self, bound: Bound) -> str | None:
-        """Return the dotted name that all meanings of a name share; None if they differ or one is
-        unknown.
+        """Return the dotted name that all meanings of a name share.
+
+        None if they differ or one is unknown.
 
         The constant `None` does not count, because it often stands for a failed `try: import`.
         """
@@ -165,9 +167,7 @@ class Names:
         return names.pop()
 
     def _meant(self, meaning: ast.expr | str | None) -> str | None:
-        """Return the dotted name of one meaning of a name, once the names in this meaning are
-        resolved.
-        """
+        """Return the dotted name of one meaning of a name, once its own names are resolved."""
         if not meaning:
             return None
         if isinstance(meaning, str):
@@ -246,8 +246,9 @@ class Names:
 
 
 def _holder(name: str, scope: Scope) -> Scope | None:
-    """Return the scope that binds a name, as seen from a scope; functions do not see the names of a
-    class around them.
+    """Return the scope that binds a name, as seen from a scope.
+
+    Functions do not see the names of a class around them.
     """
     for at in scope.outward():
         visible = at is scope or not isinstance(at.node, ast.ClassDef)
@@ -257,7 +258,8 @@ def _holder(name: str, scope: Scope) -> Scope | None:
 
 
 def _chain(node: ast.AST) -> tuple[ast.Name | None, list[str]]:
-    """Return the first name of an expression and the parts after it, attributes and `()` for calls;
+    """Return the first name of an expression and the parts after it, attributes and `()` for calls.
+
     None if it begins with no name.
     """
     rest: list[str] = []
@@ -291,8 +293,9 @@ def _extended(name: str | None, rest: list[str]) -> str | None:
 def imported(
     node: ast.Import | ast.ImportFrom, module: str = "", *, package: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """Yield the names that an import binds, each with what it stands for; `*` with the package of a
-    star import.
+    """Yield the names that an import binds, each with what it stands for.
+
+    `*` with the package of a star import.
     """
     if isinstance(node, ast.Import):
         # `import a.b as c` binds `c`, and `import a.b` binds `a`
@@ -385,8 +388,9 @@ def _pairs(target: ast.expr, value: ast.expr | None) -> Assigned:
 
 
 def last_word(node: ast.AST) -> str:
-    """Return the last part of the name in an expression: `sort` of `rows.sort`; "" if it is no
-    name.
+    """Return the last part of the name in an expression: `sort` of `rows.sort`.
+
+    "" if it is no name.
     """
     if isinstance(node, ast.Attribute):
         return node.attr
@@ -408,8 +412,9 @@ def with_name(index: Mapping[str, list[T]], name: str) -> list[list[T]]:
 
 
 def _is_inside(node: ast.AST, child: ast.AST) -> bool:
-    """Return whether a child belongs to the scope that its parent opens; decorators, defaults and
-    base classes do not.
+    """Return whether a child belongs to the scope that its parent opens.
+
+    Decorators, defaults and base classes do not.
     """
     if isinstance(node, ast.Lambda):
         return child is node.body

@@ -82,6 +82,20 @@ class Options:
     folder: Path = Path()
     baseline: Path | None = None
 
+    def with_words(
+        self,
+        select: Sequence[str] | None,
+        ignore: Sequence[str] | None,
+        exclude: Sequence[str] | None,
+    ) -> Options:
+        """Return the options together with those of a command line."""
+        return replace(
+            self,
+            select=tuple(select or self.select),
+            ignore=(*(ignore or ()), *self.ignore),
+            exclude=(*(exclude or ()), *self.exclude),
+        )
+
 
 def load(folder: Path) -> Options:
     """Return the options of the project that a folder belongs to. Raises SettingsError."""
@@ -129,8 +143,7 @@ def _read(path: Path) -> Options:
 
 
 def codes(words: Iterable[str], option: str) -> frozenset[str]:
-    """Return the codes that words such as `RC301`, `RC5`, `unseeded-weights` or `RC1,RC2` stand
-    for.
+    """Return the codes that words stand for: `RC301`, `RC5`, `unseeded-weights`, `RC1,RC2`.
 
     Raises UsageError.
     """

@@ -66,9 +66,7 @@ class Order:
         yield from (step for step in self._imports if f"{step.name}.".startswith(prefixes))
 
     def methods(self, *methods: str) -> Iterator[Call]:
-        """Yield the calls whose name ends with one of these words, on any object: `backward`,
-        `shuffle`.
-        """
+        """Yield calls on any object whose name ends with one of these words, as `backward`."""
         found = [self._methods.get(method, ()) for method in methods]
         yield from self._steps_at(sorted(chain.from_iterable(found)))
 
@@ -97,14 +95,13 @@ class Order:
         return (call for call in self.calls(*names) if self.is_before(step, call))
 
     def value_of(self, node: ast.AST) -> Value:
-        """Return the value of an expression at its last evaluation; UNKNOWN if it was never
-        evaluated.
-        """
+        """Return the value of an expression at its last evaluation; UNKNOWN without one."""
         return self.values.get(id(node), UNKNOWN)
 
     def on(self, value: Value, *methods: str) -> Iterator[Call]:
-        """Yield the calls of methods of exactly this value, in order: `order.on(generator,
-        "manual_seed", "seed")`.
+        """Yield the calls of methods of exactly this value, in order.
+
+        `order.on(generator, "manual_seed", "seed")`
         """
         found = [self._by_receiver.get(id(option), ()) for option in value.options()]
         calls = self._steps_at(sorted(set(chain.from_iterable(found))))
@@ -113,14 +110,14 @@ class Order:
         yield from calls
 
     def uses(self, value: Value) -> Iterator[Step]:
-        """Yield the steps that use this value itself: as receiver, argument, stored value or
-        iterable.
+        """Yield the steps that use this value itself.
+
+        It is their receiver, argument, stored value or iterable.
         """
         yield from self._steps_at(self._by_input.get(id(value), ()))
 
     def flow(self, value: Value, ends: Container[str] = ()) -> Iterator[Step]:
-        """Yield, in order, the steps that use this value or something made of it, over any number
-        of steps.
+        """Yield, in order, the steps that use this value or something made of it.
 
         `ends` are words of calls whose results are not followed, as `len`.
         """

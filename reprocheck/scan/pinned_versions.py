@@ -1,5 +1,6 @@
-"""Read the versions of packages that a project asks for, in `setup.py`, `setup.cfg`,
-`pyproject.toml`, requirements files and conda environments.
+"""Read the versions of packages that a project asks for.
+
+In `setup.py`, `setup.cfg`, `pyproject.toml`, requirements files and conda environments.
 """
 
 from __future__ import annotations

@@ -123,8 +123,9 @@ def feeding(orders: Sequence[Order], module: Module, line: int) -> Iterator[int]
 
 
 def _fed_by(order: Order, value: Value) -> Iterator[Value]:
-    """Yield the values of which a value is made, or which changed it later:
-    `generator.manual_seed(seed)`.
+    """Yield the values of which a value is made, or which changed it later.
+
+    An example is `generator.manual_seed(seed)`.
     """
     if isinstance(value, Instance):
         return

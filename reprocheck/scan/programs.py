@@ -23,8 +23,9 @@ _DRIVERS = words("training", "drivers")
 
 
 def is_entry(module: Module) -> bool:
-    """Return whether a module is a program: it has a `__main__` guard, trains at its top level, or
-    is a script that nobody imports.
+    """Return whether a module is a program.
+
+    It has a `__main__` guard, trains at its top level, or is a script that nobody imports.
     """
     if any(map(is_guard, module.tree.body)) or _trains(module):
         return True
@@ -64,8 +65,10 @@ EXECUTION = Execution(
 
 
 class Beside(Resolver):
-    """Finds modules by path: beside the program, beside the importing file, in the folders above,
-    or the only file whose path fits.
+    """Finds modules by path.
+
+    Beside the program, beside the importing file, in the folders above, or the only file whose path
+    fits.
     """
 
     def __init__(self, project: Project, program: Path) -> None:
@@ -87,8 +90,9 @@ class Beside(Resolver):
         return self._elsewhere(parts)
 
     def _elsewhere(self, parts: list[str]) -> Module | None:
-        """Return the only file of the program whose path ends with this name, because it may lie in
-        another folder of the search path.
+        """Return the only file of the program whose path ends with this name.
+
+        It may lie in another folder of the search path.
         """
         *packages, last = parts
         folder = Path(*packages)
@@ -118,8 +122,9 @@ def of_program(files: Mapping[str, str], script: str) -> Project:
 
 
 def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project:
-    """Return a project of texts by path, without files on disk: `of_text({"train.py": "import
-    torch"})`. Raises UnreadableError.
+    """Return a project of texts by path, without files on disk.
+
+    `of_text({"train.py": "import torch"})`. Raises UnreadableError.
     """
     project = Project(EXECUTION)
     for name, text in files.items():

@@ -28,8 +28,9 @@ _DEPTH = 4
 
 
 def seeding(modules: Iterable[Module]) -> frozenset[Place]:
-    """Return the places of functions that seed, themselves or through functions that they call, by
-    name.
+    """Return the places of functions that seed, by name.
+
+    Themselves or through functions that they call.
     """
     functions: dict[Place, tuple[str, set[str]]] = {}
     for module in modules:
@@ -133,8 +134,9 @@ class Module:
 
     @cached_property
     def is_entry(self) -> bool:
-        """Return whether the module is a program: it has a `__main__` guard, trains at its top
-        level, or is a script that nobody imports.
+        """Return whether the module is a program.
+
+        It has a `__main__` guard, trains at its top level, or is a script that nobody imports.
         """
         return self.project.execution.is_entry(self)
 
@@ -174,16 +176,18 @@ class Module:
         self.source.forget()
 
     def calls(self, *names: str) -> Iterator[ast.Call]:
-        """Yield the calls in the text with one of these names (`torch.nn.*` for all below), by
-        line; executed or not.
+        """Yield the calls in the text with one of these names, by line; executed or not.
+
+        `torch.nn.*` stands for all below.
         """
         found = chain.from_iterable(with_name(self._calls, name) for name in names)
         nodes = chain.from_iterable(found)
         yield from sorted(nodes, key=lambda node: (node.lineno, node.col_offset))
 
     def nodes(self, *kinds: type[ast.AST]) -> Iterator[Any]:
-        """Yield the nodes of these kinds, kind by kind in the order of the text: faster than
-        `ast.walk`.
+        """Yield the nodes of these kinds, kind by kind in the order of the text.
+
+        Faster than `ast.walk`.
         """
         for kind in kinds:
             yield from self.index.of(kind)
@@ -302,8 +306,9 @@ class Project:
             module.let_go()
 
     def module(self, name: str, importer: Module) -> Module | None:
-        """Return the user's module that `import name` means in the module `importer`; None for a
-        library.
+        """Return the user's module that `import name` means in the module `importer`.
+
+        None for a library.
         """
         key = (name, str(importer.source.path.parent), importer.roots)
         if key not in self._found:

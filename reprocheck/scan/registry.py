@@ -112,8 +112,9 @@ def check_orders(
 def check_programs(
     *codes: str, unless: Sequence[Asking] = ()
 ) -> Callable[[CheckingOrder], CheckingOrder]:
-    """Register a function that finds hits of these codes in whole programs; `unless` as in
-    `check_orders`.
+    """Register a function that finds hits of these codes in whole programs.
+
+    `unless` as in `check_orders`.
     """
     return check_orders(*codes, unless=(_is_library, *unless))
 
@@ -162,9 +163,7 @@ def hit(
 
 @cache
 def checks() -> tuple[Check, ...]:
-    """Return all registered checks, after importing all modules in `checks/` in order of their
-    names.
-    """
+    """Return all registered checks, after importing the modules in `checks/` by name."""
     from reprocheck.scan import checks as folder
 
     for module in sorted(module.name for module in iter_modules(folder.__path__)):

@@ -175,8 +175,9 @@ def parse(path: Path, shown: str, data: bytes) -> Source:
 
 
 def decode(data: bytes) -> str:
-    """Return the text of Python source, by its byte order mark, its PEP 263 comment or UTF-8, else
-    latin-1. Raises UnreadableError.
+    """Return the text of Python source, by its byte order mark or its PEP 263 comment.
+
+    Else as UTF-8, else latin-1. Raises UnreadableError.
     """
     marked = _marked(data)
     if marked is not None:
@@ -294,8 +295,9 @@ def outlined(tree: ast.Module, lines: Sequence[str]) -> Outline:
 
 
 def imported(outline: Outline, name: str, *, package: bool) -> Iterator[str]:
-    """Yield the dotted names of the modules that a file imports, and of the names that it imports
-    from them, which may be modules, too.
+    """Yield the dotted names of the modules that a file imports.
+
+    And of the names that it imports from them, which may be modules, too.
 
     name     dotted name of the importing module
     package  whether the importing module is a package

@@ -83,9 +83,7 @@ class Step:
 
     @property
     def places(self) -> tuple[tuple[Module, ast.AST], ...]:
-        """Return (module, node) of the user's calls that led to the step, outermost first, and of
-        the step.
-        """
+        """Return (module, node) of the calls that led to the step, outermost first, and its own."""
         return (*self.through, (self.module, self.node))
 
     @property
@@ -110,8 +108,9 @@ class Step:
 
     @property
     def driver(self) -> str:
-        """Return the method of the library that calls the user's function around the step; empty if
-        none.
+        """Return the method of the library that calls the user's function around the step.
+
+        Empty if none.
         """
         return getattr(self.by, "method", "")
 
@@ -194,8 +193,9 @@ def _prefixes(names: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Store(Step):
-    """An assignment to an attribute or item of a library: `torch.backends.cudnn.benchmark`,
-    `os.environ[PYTHONHASHSEED]`.
+    """An assignment to an attribute or item of a library.
+
+    `torch.backends.cudnn.benchmark`, `os.environ[PYTHONHASHSEED]`
     """
 
     name: str

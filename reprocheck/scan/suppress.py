@@ -1,5 +1,7 @@
-"""Read comments that suppress findings: `# reprocheck: ignore[CODE, name] reason` for a line, and
-`# reprocheck: ignore-file[CODE, name] reason` for a whole file.
+"""Read comments that suppress findings.
+
+`# reprocheck: ignore[CODE, name] reason` for a line, and `# reprocheck: ignore-file[CODE, name]
+reason` for a whole file.
 """
 
 from __future__ import annotations
@@ -82,8 +84,9 @@ def _comments(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str | None:
-    """Return the reason of a comment that suppresses a code on one of these lines or in the whole
-    file; None without such a comment.
+    """Return the reason of a comment that suppresses a code; None without such a comment.
+
+    It stands on one of these lines, or is for the whole file.
     """
     wanted = set(lines)
     for ignore in ignored:
@@ -94,8 +97,9 @@ def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str 
 
 
 def complaint(ignore: Ignore) -> str:
-    """Return what is wrong with a comment: it names an unknown rule or suppresses nothing; empty if
-    nothing is wrong.
+    """Return what is wrong with a comment: it names an unknown rule or suppresses nothing.
+
+    Empty if nothing is wrong.
     """
     if ignore.unknown:
         said = f"there is no rule {ignore.unknown[0]}"

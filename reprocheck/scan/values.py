@@ -69,15 +69,17 @@ class Value:
 
     @property
     def name(self) -> str | None:
-        """Return the name of the value through imports and calls, as `torch.Generator()`; None if
-        unknown.
+        """Return the name of the value through imports and calls, as `torch.Generator()`.
+
+        None if unknown.
         """
         return None
 
     @property
     def is_opaque(self) -> bool:
-        """Return whether a call of the value is not executed: it is of a library, or outside of the
-        scanned paths and seeds nothing.
+        """Return whether a call of the value is not executed.
+
+        It is of a library, or outside of the scanned paths and seeds nothing.
         """
         return True
 
@@ -166,8 +168,9 @@ class External(Value):
 
 @dataclass(eq=False, slots=True)
 class Parameter(Value):
-    """A parameter of a function whose callers are unknown; `text` tells whether its annotation is
-    `str`.
+    """A parameter of a function whose callers are unknown.
+
+    `text` tells whether its annotation is `str`.
     """
 
     parameter: str
@@ -390,8 +393,9 @@ class Class(Value):
         return all(method.is_opaque for method in of_kind(held, Function))
 
     def line_of_bases(self) -> Iterator[Value]:
-        """Yield the class and its bases in the order of lookup: the user's as `Class`, others by
-        name.
+        """Yield the class and its bases in the order of lookup.
+
+        The user's as `Class`, others by name.
         """
         seen: set[int] = set()
         waiting: list[Value] = [self]
@@ -452,8 +456,9 @@ class Instance(Value):
 
     @property
     def library_name(self) -> str:
-        """Return the name under which inherited methods are called: that of the first library base,
-        as `torch.nn.Module()`.
+        """Return the name under which inherited methods are called.
+
+        It is the name of the first base from a library, as `torch.nn.Module()`.
         """
         bases = self.of.external_bases()
         if not bases:

@@ -57,8 +57,9 @@ def processes(lines: int, jobs: int | None) -> int:
 
 
 def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:
-    """Return the findings in each project's modules; `progress` gets the number of modules just
-    finished.
+    """Return the findings in each project's modules.
+
+    `progress` gets the number of modules just finished.
     """
     gc.freeze()
     try:
@@ -217,8 +218,9 @@ def _received(
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The message of a process about its programs: the functions that they reach, by project
-    number.
+    """The message of a process about its programs: the functions that they reach.
+
+    They stand by the number of the project.
     """
 
     functions: dict[int, set[Defined]]
@@ -325,8 +327,9 @@ def each(function: Callable[[Given], Found], work: Sequence[Given], jobs: int) -
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Make the garbage collector run seldom during a `with` block, because syntax trees are many
-    objects that stay.
+    """Make the garbage collector run seldom during a `with` block.
+
+    Syntax trees are many objects that stay.
     """
     before = gc.get_threshold()
     gc.set_threshold(500_000, 20, 100)

@@ -1,3 +1,4 @@
-"""The search for the controls that remove a difference: `confirm.question(check, folder)` asks for
-runs, `confirm.searched` concludes.
+"""Search for the controls that remove a difference.
+
+`folder_search.question(check, folder)` asks for runs, `folder_search.searched` concludes.
 """

@@ -39,8 +39,9 @@ _SETS_MODE = "deterministic"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judged:
-    """All runs under one set of controls, of one arm or several, and what the criterion says of the
-    runs.
+    """All runs under one set of controls, and what the criterion says of them.
+
+    They may be of one arm or several.
 
     names        the controls beside those of the check itself, and the patches
     patched      whether the runs were made with the patch of the report in place
@@ -78,8 +79,9 @@ class Judged:
 
     @property
     def wants_another_value(self) -> bool:
-        """Return whether the script fails from run 1 on under a value of a control that has other
-        values.
+        """Return whether the script fails under a value of a control that has other values.
+
+        From run 1 on.
 
         An error that deterministic mode raises does not count.
         """
@@ -98,8 +100,9 @@ class Judged:
 
     @property
     def later(self) -> int | None:
-        """The first differing iteration if it lies behind `until`: another difference than the
-        searched one.
+        """Return the first differing iteration if it lies behind `until`.
+
+        That is another difference than the searched one.
         """
         first = self.verdict.bitwise.first_iteration
         if first is None or first <= self.until:
@@ -119,8 +122,9 @@ class Judged:
 
     @property
     def acted_at(self) -> frozenset[tuple[str, str]]:
-        """The pairs of a control and a line (`file:line`) of the user's code at which it acted in
-        every run.
+        """Return the pairs of a control and a line at which it acted in every run.
+
+        The line is one of the user's, as `file:line`.
         """
         return frozenset.intersection(*map(_acted_at, self.runs))
 
@@ -136,8 +140,9 @@ class Judged:
 
     @property
     def refusal(self) -> Refusal | None:
-        """The error of deterministic mode that ended the first failed run; None for any other
-        end.
+        """The error of deterministic mode that ended the first failed run.
+
+        None for any other end.
         """
         if self.failed is None:
             return None
@@ -160,8 +165,10 @@ class Judged:
 
     @property
     def as_is(self) -> bool:
-        """Return whether no run was altered: no patch was applied, and no control intercepted a
-        call or set anything that the script used.
+        """Return whether no run was altered.
+
+        No patch was applied, and no control intercepted a call or set anything that the script
+        used.
         """
         touches = chain.from_iterable(run.controls.touches for run in self.runs)
         only_set = all(map(attrgetter("setting"), touches))
@@ -182,8 +189,9 @@ class Judged:
 
 
 def places_of(touches: Iterable[Touch], named: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the places at which controls acted, for the controls that can be switched off at one
-    place.
+    """Return the places at which controls acted.
+
+    For the controls that can be switched off at one place.
 
     A place is a line of the user's code; for `seed`, a generator of a library. Places count only if
     a line there is `named` as a cause, and each line counts once; the generator of a framework
@@ -207,8 +215,10 @@ def places_of(touches: Iterable[Touch], named: Collection[str]) -> dict[str, tup
 
 
 def generator_of(what: str) -> str:
-    """Return the generator that a touch of `seed` names: `numpy.random` of `numbers drawn from
-    numpy.random`; for `tf.random.set_seed`, the library whose draws the function seeds.
+    """Return the generator that a touch of `seed` names.
+
+    `numpy.random` of `numbers drawn from numpy.random`; for `tf.random.set_seed`, the library whose
+    draws the function seeds.
     """
     named = _GENERATOR.match(what)
     return named[1] if named else what.partition(".")[0]
@@ -220,8 +230,9 @@ def _acted_at(run: Run) -> frozenset[tuple[str, str]]:
 
 
 def agree(verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
-    """Return whether the losses of runs are equal in every bit up to an iteration, or differ by
-    rounding.
+    """Return whether the losses of runs are equal up to an iteration, or nearly so.
+
+    Equal in every bit, or different by rounding.
 
     None if that could not be decided. The tolerance of the check alone is too wide: runs with other
     weights meet the tolerance now and then.
@@ -266,13 +277,17 @@ def _as_check(check: Check, folder: Path, judged: Judged) -> Check | None:
     runs = judged.runs[:PAIR]
     if judged.agrees is not False or len(runs) < PAIR:
         return None
-    iterations = min(min(map(attrgetter("deep"), run.traces), default=0) for run in runs)
+    iterations = min(min((trace.deep for trace in run.traces), default=0) for run in runs)
     if not iterations:
         return None
     records = tuple(run.record for run in runs)
-    pair = DeeperPair(level="module", iterations=iterations, runs=records, of_check=True)
-    controls = (*check.record.controls, *judged.names)
-    record = replace(check.record, runs=records, controls=controls, arms=(), deeper=(pair,))
+    record = replace(
+        check.record,
+        runs=records,
+        controls=(*check.record.controls, *judged.names),
+        arms=(),
+        deeper=(DeeperPair(level="module", iterations=iterations, runs=records, of_check=True),),
+    )
     under = replace(check, record=record, runs=runs, verdict=judged.verdict, causes=(), scan=None)
     if FRESH in judged.names:
         under = replace(under, state_left=(), state_alike=())

@@ -1,12 +1,13 @@
-"""Read back the arms of a search: what the runs under each set of controls say, and how the
-uncontrolled runs vary.
+"""Read back the arms of a search.
+
+What the runs under each set of controls say, and how the uncontrolled runs vary.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, filterfalse
@@ -55,8 +56,9 @@ class Book:
 
     @cached_property
     def nothing_to_try(self) -> bool:
-        """Return whether the input that the runs were started with explains the difference, and no
-        control was tried.
+        """Return whether the input of the runs explains the difference, and nothing was tried.
+
+        The input that they were started with, and no control.
 
         Such input is, for example, a seed that a shell script draws.
         """
@@ -65,30 +67,31 @@ class Book:
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
-        """The sets of controls in the order of their first arm; arms of the same set count as
-        one.
-        """
+        """Return the sets of controls in the order of their first arm; arms of a set are one."""
         groups = defaultdict(list)
         for arm in self.record.arms:
             groups[self._beside(arm), arm.patched, arm.spared, arm.value].append(arm)
         known: dict[frozenset[str], Judged] = {}
         judged = []
-        for (names, patched, spared, value), arms in groups.items():
-            # one run says nothing beside runs that do not agree, or where a run leaves what only
-            # the second one of an arm finds
-            reference = arms[0].reference
-            whole = known.get(frozenset(reference)) if reference else None
-            if whole is not None and (
-                self.check.state_left or not whole.agrees_exactly or whole.value != value
-            ):
-                whole = None
-            one = self._judged(names, patched, arms, whole)
-            if one is None:
+        for (names, patched, spared, _), arms in groups.items():
+            runs = self._judged(names, arms, self._reference(arms[0], known))
+            if runs is None:
                 continue
-            judged.append(one)
+            judged.append(runs)
             if not patched and not spared:
-                known[frozenset(names)] = one
+                known[frozenset(names)] = runs
         return tuple(judged)
+
+    def _reference(self, arm: Arm, known: Mapping[frozenset[str], Judged]) -> Judged | None:
+        """Return the runs under more controls that one run of an arm can be compared with.
+
+        One run says nothing beside runs that do not agree, or if a run leaves what only the second
+        run of an arm finds.
+        """
+        reference = known.get(frozenset(arm.reference)) if arm.reference else None
+        if reference is None or self.check.state_left or reference.value != arm.value:
+            return None
+        return reference if reference.agrees_exactly else None
 
     def of(
         self, names: Iterable[str], *, patched: bool = False, spared: tuple[str, ...] = ()
@@ -97,9 +100,7 @@ class Book:
         return self._by_controls.get((frozenset(names), patched, spared))
 
     def reason(self, judged: Judged) -> Reason | str:
-        """Return why runs were made: the reason that the search gives, else the sentence of an
-        older record.
-        """
+        """Return why runs were made: the reason of the search, else an older sentence."""
         if isinstance(judged.why, Reason) or judged.patched:
             return judged.why
         return self._asked.get((frozenset(judged.names), judged.spared), judged.why)
@@ -117,8 +118,9 @@ class Book:
 
     @cached_property
     def _value(self) -> int:
-        """Return the highest number of a control value under which no run failed; 0 if there is
-        none.
+        """Return the highest number of a control value under which no run failed.
+
+        0 if there is none.
         """
         return max((one.value for one in self.judged if one.failed is None), default=0)
 
@@ -158,8 +160,7 @@ class Book:
 
     @cached_property
     def sample(self) -> Sample:
-        """The outcomes of the uncontrolled runs, that is, of runs without controls beside those of
-        the check.
+        """Return the outcomes of the uncontrolled runs, with no controls beside the check's.
 
         A loss that is not finite is no evidence of agreement: two unlike runs may both give NaN.
         """
@@ -174,8 +175,9 @@ class Book:
         return sample(outcomes, carried=bool(self.check.state_left), blind=blind)
 
     def _outcome(self, last: int) -> Callable[[Run], Hashable]:
-        """Return a function that gives a key of a run, of its losses up to an iteration or its
-        series.
+        """Return a function that gives a key of a run.
+
+        The key is made of its losses up to an iteration, or of its series.
         """
         if self._target is not None:
             return self._target.outcome
@@ -183,8 +185,9 @@ class Book:
 
     @cached_property
     def _told_apart(self) -> int:
-        """The iteration up to which losses tell the uncontrolled runs apart: the first that
-        differs, or a later one.
+        """Return the iteration up to which losses tell the uncontrolled runs apart.
+
+        The first that differs, or a later one.
 
         One loss may have few values, for example if it depends on which of four workers is first.
         So if some runs agree in that loss, later losses count, too, as far as they are equal under
@@ -254,8 +257,9 @@ class Book:
         return frozenset(name for name in names if name in fixed or not self.is_new(name))
 
     def is_new(self, name: str) -> bool:
-        """Return whether a control or a patch fixes something that is new in each start, such as a
-        hash seed.
+        """Return whether a control or a patch fixes something that is new in each start.
+
+        Such as a hash seed.
 
         For something that is only often new, such as a clock that may be asked for the day alone,
         an observed cause must show that.
@@ -294,8 +298,7 @@ class Book:
         return self.check.verdict.bitwise.first_iteration or 1
 
     def _is_finite(self, run: Run) -> bool:
-        """Return whether the losses of a run are finite in the iteration in which the runs first
-        differ.
+        """Return whether the losses of a run are finite where the runs first differ.
 
         True if neither the forward nor the backward check covers that iteration.
         """
@@ -322,10 +325,11 @@ class Book:
         return (*controls, *arm.fixes)
 
     def _judged(
-        self, names: tuple[str, ...], patched: bool, arms: list[Arm], whole: Judged | None
+        self, names: tuple[str, ...], arms: list[Arm], whole: Judged | None
     ) -> Judged | None:
-        """Return what the runs of some arms say; None if the arms were interrupted before a pair
-        was made.
+        """Judge the runs that some arms made under the same controls.
+
+        None if the arms were interrupted before a pair was made.
 
         A failed run needs no second run, nor does a run that is compared with the runs of `whole`.
         """
@@ -343,12 +347,8 @@ class Book:
         runs = paired([*first, *map(self._read, numbered)], self.record.tolerance)
         verdict = judge(runs, self.record.tolerance, fail_on=self.record.fail_on)
         own = runs[len(first) :]
-        # at the same place behind the checks, with the same bits so far
-        ends = {(run.failed_at, run.last_words, _outcome(run, _iterations(run))) for run in own}
-        fails_alike = len(ends) == 1 and all(
-            run.record.ended == "failed" and _iterations(run) >= self._until for run in own
-        )
-        agrees = self._agree(verdict, runs, self._until)
+        fails_alike = self._fail_alike(own)
+        agrees = self._agree(verdict, runs)
         if fails_alike:
             agrees = len(own) >= PAIR or None
         if whole is not None and not self._says_enough(names, arms[0], whole, agrees, verdict):
@@ -356,7 +356,7 @@ class Book:
         in_place = any(map(attrgetter("in_place"), arms))
         return Judged(
             names=names,
-            patched=patched,
+            patched=arms[0].patched,
             why=arms[0].reason or arms[0].why,
             runs=own,
             verdict=verdict,
@@ -368,6 +368,13 @@ class Book:
             spared=arms[0].spared,
             untried=in_place and not all(map(attrgetter("controls.patched"), own)),
             fails_alike=fails_alike,
+        )
+
+    def _fail_alike(self, runs: Sequence[Run]) -> bool:
+        """Return whether runs fail at the same place behind the checks, with the same bits."""
+        ends = {(run.failed_at, run.last_words, _outcome(run, _iterations(run))) for run in runs}
+        return len(ends) == 1 and all(
+            run.record.ended == "failed" and _iterations(run) >= self._until for run in runs
         )
 
     def _says_enough(
@@ -396,16 +403,17 @@ class Book:
         """The iteration of the last check, or that of the first difference, whichever is later."""
         return max(*self._checked, self._first, 0)
 
-    def _agree(self, verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
-        """Return whether runs agree in the searched losses or series; None if that could not be
-        decided.
+    def _agree(self, verdict: Verdict, runs: Sequence[Run]) -> bool | None:
+        """Return whether runs agree in the searched losses or series.
+
+        None if that could not be decided.
         """
         if self._target is not None:
-            return self._target.agree(verdict, until)
+            return self._target.agree(verdict, self._until)
         if self.check.verdict.passed and verdict.passed:
             # What is searched is within the tolerance, and may be no more than rounding.
-            return verdict.bitwise.equal_until(until)
-        return agree(verdict, runs, until)
+            return verdict.bitwise.equal_until(self._until)
+        return agree(verdict, runs, self._until)
 
 
 def _iterations(run: Run) -> int:

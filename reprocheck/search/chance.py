@@ -77,8 +77,9 @@ def _follow(outcomes: Sequence[Sequence[Hashable]], *, carried: bool) -> bool:
 
 
 def luck(seen: Sample, agreeing: int) -> float:
-    """Return the largest probability, over all shares of odd runs, that luck explains what was
-    seen.
+    """Return the largest probability, over all shares of odd runs, that luck explains it.
+
+    What was seen is explained.
 
     That is a sample at least as mixed as this one, and after it so many runs that agree, given that
     the first two runs differ. A run is odd if its outcome is not the most frequent one.
@@ -89,8 +90,9 @@ def luck(seen: Sample, agreeing: int) -> float:
 
 
 def _luck_unlike(runs: int, agreeing: int) -> Iterator[float]:
-    """Yield the probability that so many runs all differ, and so many later runs agree on a new
-    outcome.
+    """Yield the probability that so many runs all differ, and so many later ones agree.
+
+    They agree on a new outcome.
 
     One probability assumes a share of odd runs, the other a number of equally likely outcomes.
     """
@@ -113,19 +115,20 @@ def _luck_at(seen: Sample, agreeing: int, share: float) -> float:
 
 
 @cache
-def needed(seen: Sample, risk: float, *, most: int = MOST) -> int:
+def needed(seen: Sample, risk: float) -> int:
     """Return how many runs, at least two, must agree for the risk to be no larger than allowed.
 
-    A number above `most` if more than `most` runs are needed.
+    A number above `MOST` if more are needed.
     """
     if not seen.odd:
-        return most + 1
-    return next((runs for runs in range(PAIR, most + 1) if luck(seen, runs) <= risk), most + 1)
+        return MOST + 1
+    return next((runs for runs in range(PAIR, MOST + 1) if luck(seen, runs) <= risk), MOST + 1)
 
 
 def bound(runs: int) -> float:
-    """Return the exact one-sided 95 % bound on the share of runs that differ from run 1, if none of
-    `runs` did.
+    """Return the exact one-sided 95 % bound on the share of runs that differ from run 1.
+
+    If none of `runs` did.
     """
     if runs < 2:
         return 1.0
@@ -144,8 +147,9 @@ _INEXACT = 2
 def wanted(
     check: Check, seen: Sample, names: Sequence[str], under: Judged | None, *, exact: bool
 ) -> int:
-    """Return how many runs must agree under a set of controls; `under` holds the runs made so
-    far.
+    """Return how many runs must agree under a set of controls.
+
+    `under` holds the runs made so far.
     """
     sure: frozenset[tuple[str, str]] = frozenset()
     if seen.unlike:
@@ -163,8 +167,9 @@ def wanted(
 def _acted_or_sure(
     check: Check, names: Sequence[str], under: Judged | None
 ) -> frozenset[tuple[str, str]]:
-    """Return pairs of a control and a line (`file:line`) at which it acted, or at which the scan is
-    sure.
+    """Return pairs of a control and a line at which it acted, or the scan is sure.
+
+    The line is `file:line`.
     """
     found = ((name, line) for name in names for line in order.sure_lines(check, name))
     if under is None:
@@ -178,8 +183,9 @@ def speaks_for(check: Check, name: str) -> bool:
 
 
 def _risk(check: Check, sure: frozenset[tuple[str, str]], name: str) -> float:
-    """Return the allowed risk of luck: the fewer signs the runs and the source give, the
-    smaller.
+    """Return the allowed risk of luck.
+
+    The fewer signs the runs and the source give, the smaller.
     """
     if is_fix(name):
         shown = any(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -130,11 +131,9 @@ def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Res
         moved = _moved(check, book)
         if moved is not None:
             statements.append(moved)
-        for one in book.judged:
-            only_fixes = one.names and fixes_in(one.names) == one.names
-            if only_fixes and one.agrees is False and not one.untried:
-                statements.append(PatchesInVain(fixes=one.names))
-                break
+        tried = (one for one in book.judged if one.agrees is False and not one.untried)
+        in_vain = [one.names for one in tried if one.names and fixes_in(one.names) == one.names]
+        statements += [PatchesInVain(fixes=names) for names in in_vain[:1]]
         return _unconfirmed(check, book, *statements)
     under = book.of(found.smallest)
     assert under is not None, "the search has asked for these runs"
@@ -209,36 +208,28 @@ def _moved(check: Check, book: Book) -> Moved | None:
 
 
 def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judged) -> Result:
-    smallest, seen = found.smallest, book.sample_beside(found.smallest)
     code = UserCode(check, folder)
     frameworks = of_place(check, code)
-    controls, fixes = controls_in(smallest), fixes_in(smallest)
-    unpatched = under
-    if fixes:
-        # a patch moves lines
-        others = (one for one in book.judged if not fixes_in(one.names) and not one.patched)
-        unpatched = next((one for one in others if {*controls}.issubset(one.names)), under)
-    places = acted_at(code, unpatched)
-    # a fresh folder may only keep the names free that another control fixes
-    without_fresh = tuple(name for name in smallest if name != FRESH)
-    beside = book.of(without_fresh)
-    only_frees_names = beside is not None and beside.answer.stumbled
-    proving = without_fresh if only_frees_names else smallest
-    agreement = _agreement(seen, under)
+    controls, fixes = controls_in(found.smallest), fixes_in(found.smallest)
+    places = acted_at(code, _unpatched(book, under, controls))
+    proving = _proving(book, found.smallest)
+    agreement = _agreement(book.sample_beside(found.smallest), under)
     causes = confirmed(check, proving, agreement, frameworks, places, found.needed)
-    located_causes = located(check, causes, controls)
-    causes = tuple(with_names_of(code.module_names, cause) for cause in located_causes)
-    of_causes = [one.remedy for one in causes if one.confidence == "confirmed" and one.remedy]
-    of_controls = (control_fix(frameworks, name, device_of(check)) for name in controls)
-    in_own_names = [in_names(code.module_names, fix) for fix in filter(None, of_controls)]
-    named = tuple(NamedCause.of(one) for one in causes if one.confidence == "confirmed")
-    statements: list[Statement] = [Removes(names=smallest, under=agreement, confirms=named)]
+    causes = located(check, causes, controls)
+    causes = tuple(with_names_of(code.module_names, cause) for cause in causes)
+    proved = [cause for cause in causes if cause.confidence == "confirmed"]
+    remedies = [cause.remedy for cause in proved if cause.remedy]
+    if not remedies:
+        of_controls = (control_fix(frameworks, name, device_of(check)) for name in controls)
+        remedies = [in_names(code.module_names, fix) for fix in of_controls if fix]
+    named = tuple(map(NamedCause.of, proved))
+    statements: list[Statement] = [Removes(names=found.smallest, under=agreement, confirms=named)]
     further: tuple[str, ...] = ()
+    if under.later is not None and not fixes:
+        # all that is known is kept out of the way of the other difference
+        known_controls = (*check.record.controls, *under.names)
+        further = tuple(word for name in known_controls for word in ("--control", name))
     if under.later is not None:
-        if not fixes:
-            # all that is known is kept out of the way of the other difference
-            known = (*check.record.controls, *under.names)
-            further = tuple(word for name in known for word in ("--control", name))
         statements.append(AnotherRemains(iteration=under.later, further=further))
     patched = book.of((), patched=True)
     if patched is not None and not patched.untried and patched.agrees is False:
@@ -250,8 +241,30 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         fixes=fixes,
         statements=tuple(statements),
         certainty=(certainty(agreement),),
-        remedies=tuple(of_causes or in_own_names),
+        remedies=tuple(remedies),
         patch=kept_patch(folder),
         further=further,
     )
     return Result(search=search, causes=causes)
+
+
+def _unpatched(book: Book, under: Judged, controls: Collection[str]) -> Judged:
+    """Return runs under all of the controls and no patch; `under` if there are none.
+
+    A patch moves lines.
+    """
+    if not fixes_in(under.names):
+        return under
+    others = (one for one in book.judged if not fixes_in(one.names) and not one.patched)
+    return next((one for one in others if set(controls).issubset(one.names)), under)
+
+
+def _proving(book: Book, smallest: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the controls that show a cause.
+
+    A fresh folder may only keep the names free that another control fixes.
+    """
+    without_fresh = tuple(name for name in smallest if name != FRESH)
+    beside = book.of(without_fresh)
+    only_frees_names = beside is not None and beside.answer.stumbled
+    return without_fresh if only_frees_names else smallest

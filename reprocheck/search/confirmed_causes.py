@@ -1,5 +1,6 @@
-"""The causes that the smallest set of controls confirms, each with the line on which its control
-acted and a fix that fits.
+"""Confirm the causes that the smallest set of controls removes.
+
+Each with the line on which its control acted and a fix that fits.
 """
 
 from __future__ import annotations
@@ -49,60 +50,49 @@ def confirmed(
     places: Mapping[str, Sequence[Place]] = _NOWHERE,
     needed: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Cause, ...]:
-    """Return the causes of a check; the causes that the smallest set of controls removes come
-    first, as confirmed.
+    """Return the causes of a check, those that the smallest set of controls confirms first.
 
     places  control -> the lines or generators at which it acted
     needed  control -> those of its places at which it has to act
     """
     left = list(check.causes)
-    first: dict[tuple[str, str], Cause] = {}
-    by_fix = {one.fix_name: one for one in reversed(check.scanned.findings) if one.editable}
+    proved: dict[tuple[str, str], Cause] = {}
+    findings = {one.fix_name: one for one in reversed(check.scanned.findings) if one.editable}
     for fix in fixes_in(smallest):
-        patched = next(filter(by_fix[fix].is_for, left), cause_of(check, by_fix[fix]))
-        shown = (DiffersWithout(name=fix),) if len(smallest) > 1 else ()
-        said = (evidence, *shown, *patched.statements)
-        patched = replace(patched, confidence="confirmed", statements=said)
-        first[patched.code, patched.at] = patched
+        finding = findings[fix]
+        patched = next(filter(finding.is_for, left), cause_of(check, finding))
+        shown = [DiffersWithout(name=fix)] if len(smallest) > 1 else []
+        patched = _as_confirmed(patched, evidence, *shown)
+        proved[patched.code, patched.at] = patched
         left = _others(left, patched)
     controls = controls_in(smallest)
-    units = (one for name in controls for one in _units(check, name, places, needed))
-    for unit in units:
-        name, acted, drawing = unit.control, unit.acted, unit.drawing
-        there = _found_where(check, name, acted)
-        lines = {place.line.at for place in acted}
-        fitting = [one for one in left if one.at in lines]
-        if not unit.place:
-            elsewhere = partial(_acted_elsewhere, check, name, acted, there)
-            fitting = [one for one in filterfalse(elsewhere, left) if one.at not in unit.elsewhere]
-        known = _known(check, name, fitting, (*acted, *drawing), frameworks)
+    for unit in chain.from_iterable(_units(check, name, places, needed) for name in controls):
+        there = _found_where(check, unit.control, unit.acted)
+        known = _known(check, unit, _fitting(check, unit, left, there), frameworks)
         cause = known or there
         if cause is None and not unit.place:
-            cause = _found_by_scan(check, name, alone=len(smallest) == 1)
-            cause = cause or _found_where(check, name, places.get(name, ()))
+            cause = _found_by_scan(check, unit.control, alone=len(smallest) == 1)
+            cause = cause or _found_where(check, unit.control, places.get(unit.control, ()))
         if cause is None:
-            draws = any(place.draws for place in (*acted, *drawing))
-            cause = _implied(check, name, frameworks, len(first), draws=draws)
+            draws = any(place.draws for place in unit.places)
+            cause = _implied(check, unit.control, frameworks, len(proved), draws=draws)
         if known is not None:
             left = _others(left, known)
-        if acted:
-            if name == PRIVATE and is_vague(cause):
-                # a generator without a seed is known by the line that it acted on
-                why = _implied(check, name, frameworks)
-                cause = replace(why, statements=stated_once(why, cause), source=None)
-            cause = _at(check, cause, name, acted)
-        elif drawing and cause.source is None:
-            cause = _at(check, cause, name, drawing)
-        cause = after_control(check, cause, name, frameworks)
+        cause = _at_unit(check, cause, unit, frameworks)
+        cause = after_control(check, cause, unit.control, frameworks)
         if _is_of_a_series(check):
             # no layer made the difference, or the losses would differ
             cause = replace(cause, title=rules.entry(cause.code).title_for(["python"]))
-        shown = (DiffersWithout(name=name, place=unit.place),) if unit.place else ()
-        said = (evidence, *shown, *cause.statements)
-        cause = replace(cause, confidence="confirmed", statements=said)
-        first.setdefault((cause.code, cause.at), cause)
+        shown = [DiffersWithout(name=unit.control, place=unit.place)] if unit.place else []
+        cause = _as_confirmed(cause, evidence, *shown)
+        proved.setdefault((cause.code, cause.at), cause)
         left = _others(left, cause)
-    return (*first.values(), *left)
+    return (*proved.values(), *left)
+
+
+def _as_confirmed(cause: Cause, *evidence: Statement) -> Cause:
+    statements = (*evidence, *cause.statements)
+    return replace(cause, confidence="confirmed", statements=statements)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,6 +113,11 @@ class _Unit:
     place: str = ""
     elsewhere: Sequence[str] = ()
 
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """All places of the unit."""
+        return (*self.acted, *self.drawing)
+
 
 def _units(
     check: Check,
@@ -130,71 +125,96 @@ def _units(
     places: Mapping[str, Sequence[Place]],
     needed: Mapping[str, Sequence[str]],
 ) -> Iterator[_Unit]:
-    """Yield a control with its places, once for each cause that it removes.
-
-    Of several generators that of the framework comes first because it draws the weights.
-    """
-    acted, at = places.get(name, ()), needed.get(name, ())
-    if name != OF_GENERATORS:
-        by_place = {place: [one for one in acted if one.line.at == place] for place in at}
-        tested = {place: there for place, there in by_place.items() if there}
-        for place, there in tested.items():
-            yield _Unit(control=name, acted=there, place=place)
-        if not tested:
-            yield _Unit(control=name, acted=acted)
+    """Yield a control with its places, once for each cause that it removes."""
+    acted, needed_at = places.get(name, ()), needed.get(name, ())
+    if name == OF_GENERATORS:
+        yield from _units_of_generators(check, acted, needed_at)
         return
-    framework = [one for one in at if one not in LIBRARIES]
-    own = [one for one in at if one in LIBRARIES]
-    if not framework:
-        framework, own = own[:1], own[1:]
-    if framework:
-        drawing = [one for one in acted if generator_of(one.what) in framework]
+    tested = {at: [place for place in acted if place.line.at == at] for at in needed_at}
+    units = [_Unit(control=name, acted=there, place=at) for at, there in tested.items() if there]
+    yield from units or [_Unit(control=name, acted=acted)]
+
+
+def _units_of_generators(
+    check: Check, acted: Sequence[Place], generators: Sequence[str]
+) -> Iterator[_Unit]:
+    """Yield the units of the control `seed`, that of the framework first: it draws the weights.
+
+    Without a generator of a framework, the first other generator stands in its place.
+    """
+    leading = [name for name in generators if name not in LIBRARIES] or generators[:1]
+    if leading:
+        drawing = [place for place in acted if generator_of(place.what) in leading]
     else:
-        rungs = () if check.ladder is None else check.ladder.rungs
-        differing = chain.from_iterable(
-            (*rung.generators.names, *rung.unused_generators) for rung in rungs
-        )
-        modules = {BY_NAME[one].draws for one in differing if one in BY_NAME}
-        drawing = [one for one in acted if one.what.rpartition(" ")[2] in modules]
-    others = [one.line.at for one in acted if generator_of(one.what) in own]
-    yield _Unit(control=name, drawing=drawing, elsewhere=others)
-    for generator in own:
-        drawn = [one for one in acted if generator_of(one.what) == generator]
+        modules = _differing_modules(check)
+        drawing = [place for place in acted if place.what.rpartition(" ")[2] in modules]
+    others = [name for name in generators if name not in leading]
+    by_library = {name: [p for p in acted if generator_of(p.what) == name] for name in others}
+    elsewhere = [place.line.at for place in chain.from_iterable(by_library.values())]
+    yield _Unit(control=OF_GENERATORS, drawing=drawing, elsewhere=elsewhere)
+    for name, drawn in by_library.items():
         if drawn:
-            yield _Unit(control=name, acted=drawn, place=generator)
+            yield _Unit(control=OF_GENERATORS, acted=drawn, place=name)
+
+
+def _differing_modules(check: Check) -> set[str]:
+    """Return the modules that draw from generators whose states differ on any rung."""
+    rungs = () if check.ladder is None else check.ladder.rungs
+    differing = ((*rung.generators.names, *rung.unused_generators) for rung in rungs)
+    names = BY_NAME.keys() & chain.from_iterable(differing)
+    return {BY_NAME[name].draws for name in names}
+
+
+def _fitting(
+    check: Check, unit: _Unit, causes: Sequence[Cause], there: Cause | None
+) -> list[Cause]:
+    """Return the causes that may be what a unit removes.
+
+    `there`: what the scan finds where it acted.
+    """
+    if unit.place:
+        lines = {place.line.at for place in unit.acted}
+        return [cause for cause in causes if cause.at in lines]
+    elsewhere = partial(_acted_elsewhere, check, unit.control, unit.acted, there)
+    return [one for one in filterfalse(elsewhere, causes) if one.at not in unit.elsewhere]
 
 
 def _known(
-    check: Check,
-    control: str,
-    fitting: Iterable[Cause],
-    places: Sequence[Place],
-    frameworks: Sequence[str],
+    check: Check, unit: _Unit, fitting: Iterable[Cause], frameworks: Sequence[str]
 ) -> Cause | None:
-    """Return the known cause that a control removes, unless the places at which it acted say
-    more.
-    """
+    """Return the known cause that a unit removes, unless the places at which it acted say more."""
 
     def preference(cause: Cause) -> tuple[bool, bool, int]:
-        """Return a sort key: causes that say why come first, then observed causes, then the
-        nearest.
-        """
-        nearness = likely.place_of(control, cause.code) or 0
+        """Return a sort key: causes that say why, then observed ones, then the nearest."""
+        nearness = likely.place_of(unit.control, cause.code) or 0
         return is_vague(cause), cause.confidence != "observed", nearness
 
-    removed = (one for one in fitting if likely.confirms(control, one.code))
+    removed = (cause for cause in fitting if likely.confirms(unit.control, cause.code))
     cause = min(removed, key=preference, default=None)
-    seed = next((place.seed for place in places if place.seed is not None), None)
+    seed = next(filter(None, (place.seed for place in unit.places)), None)
     is_observed = cause is not None and cause.confidence == "observed"
-    is_nearest = cause is not None and likely.removes(control, cause.code)
+    is_nearest = cause is not None and likely.removes(unit.control, cause.code)
     if seed is not None and not (is_observed or is_nearest):
         return _cause_of(check, CLOCK_SEED, frameworks, seed)
     rung = check.first_rung
     if is_observed or rung is None or rung.source is None or not _is_made_anew(rung):
         return cause
-    if any(place.line.file == rung.source.file for place in places):
+    if any(place.line.file == rung.source.file for place in unit.places):
         # What the training shows of it says nothing of the program that wrote the file.
-        return replace(_implied(check, control, frameworks), source=None)
+        return replace(_implied(check, unit.control, frameworks), source=None)
+    return cause
+
+
+def _at_unit(check: Check, cause: Cause, unit: _Unit, frameworks: Sequence[str]) -> Cause:
+    """Return a cause with the line on which the control of a unit acted."""
+    if unit.acted and unit.control == PRIVATE and is_vague(cause):
+        # a generator without a seed is known by the line that it acted on
+        why = _implied(check, unit.control, frameworks)
+        cause = replace(why, statements=stated_once(why, cause), source=None)
+    if unit.acted:
+        return _at(check, cause, unit.control, unit.acted)
+    if unit.drawing and cause.source is None:
+        return _at(check, cause, unit.control, unit.drawing)
     return cause
 
 
@@ -238,8 +258,7 @@ def _is_made_anew(rung: Rung) -> bool:
 def _acted_elsewhere(
     check: Check, control: str, acted: Sequence[Place], there: Cause | None, cause: Cause
 ) -> bool:
-    """Return whether a control acted on other lines than that of a cause, and removes another
-    cause.
+    """Return whether a control acted on other lines than a cause's, and removes another.
 
     That is so if the cause is known from the scan alone and has another control, or if the scan
     finds on the lines of the control what the control removes (`there`).
@@ -259,8 +278,9 @@ def _acted_elsewhere(
 
 
 def _found_where(check: Check, control: str, acted: Sequence[Place]) -> Cause | None:
-    """Return the cause that the scan finds on the first line on which a control acted and that the
-    control removes.
+    """Return the cause that the scan finds where a control first acted.
+
+    The control removes it.
     """
     removed = [one for one in check.scanned.possible if likely.confirms(control, one.code)]
     grave = [one for one in removed if one.severity != "note"]
@@ -322,8 +342,9 @@ def _implied(
 
 
 def _where(check: Check, control: str, explained: int) -> Rung | None:
-    """Return the first rung that differs; for a control of what the script draws or computes, the
-    first of the training.
+    """Return the first rung that differs.
+
+    For a control of what the script draws or computes, the first of the training.
 
     If causes of `explained` rungs are known, the rung that many places behind, if there is one.
     """
@@ -346,12 +367,12 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     A line that says why the runs differ is kept. The line is the first one, or the first at which
     something that draws random numbers was called.
     """
-    own = next((one for one in acted if one.line.at == cause.at), None)
+    own = next((place for place in acted if place.line.at == cause.at), None)
     place = own or next(filter(attrgetter("draws"), acted), acted[0])
     says_why = cause.source is not None and not is_vague(cause) and control != _OF_MEMORY
-    unknown = _EACH_FOR_ITSELF if says_why else (*_EACH_FOR_ITSELF, *_READ_ANYWHERE)
+    may_be_others = control in _EACH_FOR_ITSELF or (control in _READ_ANYWHERE and not says_why)
     others: list[tuple[str, str]] = []
-    if control in unknown and not place.draws:
+    if may_be_others and not place.draws:
         # Nothing shows which of them it is.
         others = [(one.line.at, one.what) for one in acted if one.line.at != place.line.at]
     acted_there = ActedAt(
@@ -362,16 +383,14 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
         draws=place.draws,
         others=tuple(others),
     )
-    statements = (*cause.statements, acted_there)
+    cause = replace(cause, statements=(*cause.statements, acted_there))
     if own is None and says_why:
-        return replace(cause, statements=statements)
-    there = replace(cause, source=place.line, statements=statements)
+        return cause
+    there = replace(cause, source=place.line)
     if own is not None and found_by_scan(cause, check.scan) and cause.fix_from == "place":
         return there
-    advice = place.advice
-    told = any(one.tells_fix and one.source.at == there.at for one in check.scanned.findings)
-    if advice.hint is not None and not told:
-        return replace(there, remedy=advice.hint, fix_from="place")
-    if advice.fix:
-        return replace(there, remedy=advice.fix, fix_from="place")
-    return there
+    is_told = any(one.tells_fix and one.source.at == there.at for one in check.scanned.findings)
+    remedy = (None if is_told else place.advice.hint) or place.advice.fix
+    if not remedy:
+        return there
+    return replace(there, remedy=remedy, fix_from="place")

@@ -46,17 +46,14 @@ class Acting:
         return frozenset(acted)
 
     def _on_line(self, name: str, run: Run) -> bool:
-        """Return whether a control was on in the process, and a line of the user's code depends on
-        what the control fixes.
-        """
+        """Return whether a control was on, and a line of the user's depends on what it fixes."""
         was_on = any(_touches(name, run))
         on_line = not self._kinds.isdisjoint(likely.shown_by(name))
         ran = (one.code for one in self._check.scanned.findings if one.ran)
         return was_on and (on_line or any(likely.removes(name, code) for code in ran))
 
     def _on_threads(self, name: str, run: Run) -> bool:
-        """Return whether a control acted, and a process of the uncontrolled runs could use several
-        threads.
+        """Return whether a control acted, and an uncontrolled run could use several threads.
 
         If no framework recorded its number of threads, several are assumed.
         """
@@ -66,8 +63,9 @@ class Acting:
         return _touched(name, run) and threads != {1}
 
     def _in_files(self, name: str, run: Run) -> bool:
-        """Return whether a run left files in the working directory, or compiled code, for another
-        run.
+        """Return whether a run left files, or compiled code, for another run.
+
+        In the working directory.
 
         Files outside of the working directory do not count: no control copies them.
         """
@@ -86,8 +84,7 @@ def _touches(name: str, run: Run) -> Iterator[Touch]:
 
 
 def _touched(name: str, run: Run) -> bool:
-    """Return whether a control intercepted a call of the script, or set something that the script
-    uses.
+    """Return whether a control intercepted a call, or set something that the script uses.
 
     A set environment variable does not count: nothing shows that a program reads it.
     """

@@ -1,5 +1,6 @@
-"""What runs said under each set of controls and patches that a search tried, and what follows for
-other sets.
+"""Remember what runs said under each set of controls and patches that was tried.
+
+Also what follows for other sets.
 """
 
 from __future__ import annotations
@@ -102,9 +103,7 @@ class Experiments:
         return False
 
     def acting(self, names: Iterable[str], answer: Answer) -> frozenset[str]:
-        """Return the controls that acted, by the record or because runs without the control
-        differ.
-        """
+        """Return the controls that acted, by the record or because runs without them differ."""
         return answer.acting(names) | self.shown.intersection(names)
 
     def reached(self) -> set[str]:
@@ -125,8 +124,9 @@ class Experiments:
         return list(filter(self.candidates.silent.__contains__, names))
 
     def acts_unseen(self, names: Collection[str], base: Sequence[str] = ()) -> bool:
-        """Return whether controls whose effect is never recorded act, because runs without them
-        differ.
+        """Return whether controls whose effect is never recorded act.
+
+        Runs without them differ.
 
         The runs without are those under `base` alone, made after the runs that agree.
         """
@@ -144,8 +144,9 @@ class Experiments:
         return differ
 
     def untried(self, base: Sequence[str]) -> Sequence[str]:
-        """Return the controls of `base`, or `base` and an ineffective control, under which no runs
-        were made.
+        """Return the controls of `base` under which no runs were made.
+
+        Runs under `base` and an ineffective control count, too.
 
         Empty if runs were made under all of these sets.
         """
@@ -156,9 +157,7 @@ class Experiments:
         return next((one for one in sets if frozenset(one) not in self.answers), ())
 
     def note_luck(self, names: Iterable[str]) -> None:
-        """Remember a set under which the runs agreed by luck: it says as little as runs that
-        differ.
-        """
+        """Remember a set under which runs agreed by luck: it says as little as a difference."""
         self.idle = self.idle or self.candidates.ordered(names)
         self.reference = ()
         self.lucky.add(frozenset(names))
@@ -172,8 +171,9 @@ class Experiments:
         return tuple(filterfalse(self.crashing.__contains__, names))
 
     def confirmed(self, smallest: tuple[str, ...], needed: Needed, most: int) -> Answer:
-        """Return what the set says once as many runs were made under it as `needed` asks for, or
-        `most`.
+        """Return what the set says once enough runs were made under it.
+
+        So many are enough as `needed` asks for, or `most`.
         """
         answer = self.answer(smallest, Reason(key="suffices"), runs=self.runs)
         while answer.agrees:
@@ -194,8 +194,9 @@ class Experiments:
         return answer is not None and answer.agrees is False and not answer.acting([name])
 
     def first_alone(self, names: Iterable[str], why: Callable[[str], Reason]) -> tuple[str, ...]:
-        """Return the first of these controls under which alone the runs agree; empty if there is
-        none.
+        """Return the first of these controls under which alone the runs agree.
+
+        Empty if there is none.
         """
         for name in self.not_crashing(names):
             if self.agrees([name], why(name), deep=True):
@@ -208,9 +209,7 @@ class Experiments:
         return ()
 
     def together(self, names: Sequence[str], why: Reason, *, deep: bool = False) -> Together:
-        """Return what runs say under all of the controls, without those under which the script
-        crashes.
-        """
+        """Return what runs say under all of the controls but those that make the script fail."""
         key = frozenset(names), self.runs
         if key not in self.tried:
             self.tried[key] = self._together(names, why, deep=deep)
@@ -235,8 +234,10 @@ class Experiments:
         return Together(names=left)
 
     def make_fail(self, names: Sequence[str], answer: Answer) -> list[str]:
-        """Return controls that make the script fail: those that its error names, else one that does
-        so by itself, of those that do so more often than others, else what halves show.
+        """Return controls that make the script fail.
+
+        Those that its error names, else one that does so by itself, of those that do so more often
+        than others, else what halves show.
         """
         if answer.blamed:
             return list(answer.blamed)
@@ -246,8 +247,9 @@ class Experiments:
         return self.crashes(names)
 
     def crashes(self, names: Sequence[str]) -> list[str]:
-        """Return a control that makes the script fail, found by halves; of several that do so only
-        together, one half.
+        """Return a control that makes the script fail, found by halves.
+
+        Of several that do so only together, one half.
         """
         if len(names) == 1:
             return list(names)

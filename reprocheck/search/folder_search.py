@@ -49,8 +49,9 @@ def decided(check: Check, folder: Path, asked: Question) -> bool:
 
 
 def searched(check: Check, folder: Path) -> Result | None:
-    """Return the result so far of the search in `folder`; None if no search was made, though one is
-    needed.
+    """Return the result so far of the search in `folder`.
+
+    None if no search was made, though one is needed.
     """
     book = Book(check, folder)
     if not check.record.arms and not book.nothing_to_try:

@@ -1,5 +1,7 @@
-"""Estimate how many runs a search still takes, by playing it through with each control as the
-cause, with all named controls together, and with none.
+"""Estimate how many runs a search still takes.
+
+It is played through with each control as the cause, with all named controls together, and with
+none.
 """
 
 from __future__ import annotations
@@ -36,8 +38,10 @@ class Length:
 
 
 def length(check: Check, folder: Path) -> Length:
-    """Return how many runs the search takes if one control or patch removes the difference, if all
-    named controls together do, or if none does.
+    """Return how many runs the search takes, in the best and the worst cases.
+
+    If one control or patch removes the difference, if all named controls together do, or if none
+    does.
     """
     recorded = Book(check, folder)
     candidates = order.candidates(check, folder)
@@ -57,8 +61,9 @@ def length(check: Check, folder: Path) -> Length:
 def _played(
     recorded: Book, candidates: Candidates, causes: frozenset[str], *, lucky: bool = False
 ) -> int:
-    """Return how many runs a search takes if the runs agree whenever all `causes` are among the
-    controls.
+    """Return how many runs a search takes if the runs agree under all of `causes`.
+
+    Whenever all of them are among the controls.
 
     If `lucky`, the runs under controls of what is new in each start are unlike every uncontrolled
     run.
@@ -92,9 +97,7 @@ class _Imagined(Book):
         """Sets that do not suffice, and fix what is new in each start alone."""
 
     def ask(self, question: Question) -> Answer:
-        """Return the recorded answer; without one, that the runs agree if the causes are among the
-        controls.
-        """
+        """Return the recorded answer, else that runs agree if the causes are among the controls."""
         found = self.of(question.controls, spared=question.spared)
         names = frozenset(question.controls)
         made = max(self._made.get(names, 0), self.made(names))
@@ -109,8 +112,9 @@ class _Imagined(Book):
         return answer
 
     def sample_beside(self, names: Iterable[str]) -> Sample:
-        """Return the uncontrolled runs, taken to be like the agreeing ones: most favourable to
-        luck.
+        """Return the uncontrolled runs, taken to be like the agreeing ones.
+
+        That is most favourable to luck.
         """
         unlike = self._lucky and not self.sample.intermittent and all(map(self.is_new, names))
         if not unlike:

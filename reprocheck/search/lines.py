@@ -1,5 +1,6 @@
-"""The controls that lines of the user's speak for, by the lists of `rules/likely.toml`; the lines
-of causes.
+"""Find the controls that lines of the user's code speak for, and the lines of causes.
+
+By the lists of `rules/likely.toml`.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ def spoken(hints: Iterable[Hint]) -> list[str]:
 
 
 def fitting(cause: Cause, hints: Collection[Hint]) -> list[str]:
-    """Return the controls that the line of a cause suggests, or a call in another line that fits
-    the cause.
+    """Return the controls that the line of a cause suggests, or a call that fits it.
+
+    The call may be in another line.
     """
     meant = [hint for hint in hints if hint.kind not in _OF_PROCESS]
     on_line = [hint for hint in meant if is_at(hint.source, cause.source)]

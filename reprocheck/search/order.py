@@ -1,5 +1,6 @@
-"""Order the controls to try: those come first that the causes, the first differing rung and the
-user's own lines suggest.
+"""Order the controls to try.
+
+Those come first that the causes, the first differing rung and the user's own lines suggest.
 
 `rules/likely.toml` holds the lists. The order decides how many runs the search takes, and which of
 several sufficient sets of controls it names.
@@ -55,44 +56,34 @@ def candidates(check: Check, folder: Path) -> Candidates:
     rung = check.first_rung or NO_RUNG
     code = UserCode(check, folder)
     said = spoken(code.hints)
-    fits = {cause.code: fitting(cause, code.hints) for cause in check.causes}
     near = at_place(code, rung)
-    errors = [(one.code, _nearest_at(one, code.hints)) for one in _errors(check)]
-    by_error = list(chain.from_iterable(map(itemgetter(1), errors)))
-    by_code = {one.code: _of_cause(one, rung, said, fits[one.code]) for one in check.causes}
+    fits = {cause.code: fitting(cause, code.hints) for cause in check.causes}
+    by_code = {cause.code: _of_cause(cause, rung, said, fits[cause.code]) for cause in check.causes}
+    errors = [(error.code, _nearest_at(error, code.hints)) for error in _errors(check)]
+    by_error = list(chain.from_iterable(names for _, names in errors))
     by_cause = [*by_error, *near, *_of_causes(check.causes, by_code)]
-    every = (*by_cause, *_of_rung(rung, said), *(one.name for one in controls.table()))
-    altering = frozenset(one.name for one in controls.table() if one.alters)
+    every = [*by_cause, *_of_rung(rung, said), *(control.name for control in controls.table())]
+    altering = frozenset(control.name for control in controls.table() if control.alters)
     useless = without_effect(check)
     from_outside = _is_given_from_outside(rung)
     if from_outside:
         useless |= altering  # they act on the training, and the runs differ before it begins
     named, order = _without(by_cause, useless), _without(every, useless)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
-    removed = [(one.code, sorted(confirming(one.code))) for one in check.causes]
     findings = _may_have_acted(check)
-    sure_findings = _certain(check)
-    unreached = [one for one in sure_findings if not _nearest_at(one, code.hints)]
+    unreached = [one for one in _certain(check) if not _nearest_at(one, code.hints)]
     reached = [one for one in findings if one not in unreached]
-    observed = [one.code for one in check.causes if _is_observed(one)]
-    # what stands before an observed cause explains it
-    leading = list(takewhile(_is_observed, filterfalse(is_vague, check.causes)))
-    sure = [
-        *(_of_line(one.code, by_code[one.code], fits[one.code]) for one in leading),
-        *(_nearest_at(one, code.hints) for one in sure_findings if one.code not in observed),
-    ]
-    placed = [one.code for one in check.causes if one.source is not None or _is_observed(one)]
     suspects = [
         # what a line speaks for may draw alone, while the cause is what decides how often
         *(_nearest_at(one, code.hints) for one in reached),
         *(_controls_of(one.code) for one in reached),
-        # a seed that no line makes is what was given
-        *(by_code[code] for code in placed or by_code if not (from_outside and _is_shown(code))),
+        *_of_placed(check.causes, by_code, from_outside=from_outside),
     ]
+    confirmed_by = [(cause.code, sorted(confirming(cause.code))) for cause in check.causes]
     return Candidates(
         likely=_only(named, supported - altering),
         suspects=_without(_firsts(suspects), useless | altering),
-        sure=_without(_firsts(sure), useless | altering),
+        sure=_without(_firsts(_of_sure(check, code, by_code, fits)), useless | altering),
         first=Difference(rung=rung.rung, place=rung.place or "", iteration=rung.iteration or 0),
         fixes=_fixes(check.causes, findings),
         unreached=_fixes((), unreached),
@@ -102,8 +93,31 @@ def candidates(check: Check, folder: Path) -> Candidates:
         brittle=_only(BRITTLE, order),
         silent=_without(likely.on_lines(), useless),
         parts=controls.parts(),
-        reasons=_reasons(near, [*errors, *removed]),
+        reasons=_reasons(near, [*errors, *confirmed_by]),
     )
+
+
+def _of_sure(
+    check: Check, code: UserCode, by_code: Mapping[str, Sequence[str]], fits: Fits
+) -> Iterator[Sequence[str]]:
+    """Yield the controls of each cause that is observed, and of what the scan is sure of."""
+    # what stands before an observed cause explains it
+    for cause in takewhile(_is_observed, filterfalse(is_vague, check.causes)):
+        yield _of_line(cause.code, by_code[cause.code], fits[cause.code])
+    observed = [cause.code for cause in check.causes if _is_observed(cause)]
+    for finding in _certain(check):
+        if finding.code not in observed:
+            yield _nearest_at(finding, code.hints)
+
+
+def _of_placed(
+    causes: Sequence[Cause], by_code: Mapping[str, Sequence[str]], *, from_outside: bool
+) -> list[Sequence[str]]:
+    """Return the controls of each cause that is observed or has a line; else of all."""
+    placed = [cause.code for cause in causes if cause.source is not None or _is_observed(cause)]
+    # a seed that no line makes is what was given
+    given = [code for code in by_code if from_outside and _is_shown(code)]
+    return [by_code[code] for code in placed or by_code if code not in given]
 
 
 def _is_given_from_outside(rung: Rung) -> bool:
@@ -113,9 +127,7 @@ def _is_given_from_outside(rung: Rung) -> bool:
 
 
 def _reasons(near: Iterable[str], codes: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Reason]:
-    """Return the reason to try each control; the first cause that a control would remove gives the
-    reason.
-    """
+    """Return the reason to try each control: the first cause that it would remove."""
     reasons = dict.fromkeys(near, Reason(key="a line speaks for it"))
     for code, names in reversed(codes):
         reasons |= dict.fromkeys(names, Reason(key="a cause speaks for it", code=code))
@@ -143,8 +155,9 @@ def _without(names: Iterable[str], unwanted: Collection[str]) -> tuple[str, ...]
 
 
 def _errors(check: Check) -> list[StaticFinding]:
-    """Return sources of randomness that the scan is sure of, and that ran before the first
-    difference.
+    """Return sources of randomness that the scan is sure of, and that ran in time.
+
+    Before the first difference.
 
     If a recorded fact says why the runs differ, only the sources on the line of that fact.
     """
@@ -157,8 +170,9 @@ def _errors(check: Check) -> list[StaticFinding]:
 
 
 def _of_line(code: str, names: Sequence[str], fits: Sequence[str]) -> Sequence[str]:
-    """Return the first control of a sure cause; if the cause can come from several places, the
-    control that its line suggests.
+    """Return the first control of a sure cause.
+
+    If the cause can come from several places, the control that its line suggests.
     """
     if code not in table().open:
         return names[:1]
@@ -195,8 +209,10 @@ def _fixes(causes: Sequence[Cause], findings: Sequence[StaticFinding]) -> tuple[
 
 
 def anew(check: Check, code: UserCode) -> frozenset[str]:
-    """Return the patches of what is new in each start: OS-seeded generators, string hashes and
-    monotonic clocks, if the scan is sure of them and they ran.
+    """Return the patches of what is new in each start.
+
+    OS-seeded generators, string hashes and monotonic clocks, if the scan is sure of them and they
+    ran.
 
     Other patches, such as one that sorts what always had the same order, may change the losses of
     every run in the same way.
@@ -225,8 +241,9 @@ def lines_that_ran(check: Check, control: str) -> frozenset[str]:
 
 
 def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
-    """Return the first control that fits a finding; of a cause that can come from several places,
-    the first that a line of the finding suggests.
+    """Return the first control that fits a finding.
+
+    Of a cause that can come from several places, the first that a line of the finding suggests.
 
     For example, `hash-seed` for the hash of a string that becomes a seed. Empty if no control
     reaches what the line calls, such as a monotonic clock.
@@ -260,8 +277,9 @@ def _of_causes(causes: Sequence[Cause], by_code: Mapping[str, Sequence[str]]) ->
 
 
 def _of_cause(cause: Cause, rung: Rung, said: Sequence[str], fits: Sequence[str]) -> list[str]:
-    """Return the controls of one cause; those that its line suggests first, and `seed` last if the
-    script seeds its own generators.
+    """Return the controls of one cause, those that its line suggests first.
+
+    `seed` is last if the script seeds its own generators.
     """
     names = list(_controls_of(cause.code))
     if cause.code in table().open:
@@ -289,8 +307,9 @@ def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[
 
 
 def _seeded(rung: Rung) -> bool:
-    """Return whether the script itself seeds the generator that differs, and so undoes a seed from
-    outside.
+    """Return whether the script itself seeds the generator that differs.
+
+    It so undoes a seed from outside.
 
     False for loaded weights: they were drawn by another program, or before they were saved, so that
     a seed of this process says nothing of them.

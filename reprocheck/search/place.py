@@ -32,8 +32,7 @@ _UNFILLED = re.compile(r"empty\w*\(|\bresize_\w*\(|\bskip_init\(|\bUninitialized
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """A line of the user's code at which a control acted, what it acted on, and the advice that
-    fits.
+    """A line at which a control acted, what it acted on, and the advice that fits.
 
     line    the line of the user's code
     what    the call or value that the control acted on
@@ -60,8 +59,9 @@ def acted_at(code: UserCode, under: Judged) -> dict[str, tuple[Place, ...]]:
 
 
 def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Place]:
-    """Yield the lines at which a control acted, without imports, because a draw of a library at its
-    import seldom differs.
+    """Yield the lines at which a control acted, without imports.
+
+    A draw of a library at its import seldom differs.
     """
     of_control = (touch for touch in touches if touch.control == name)
     for touch in of_control:

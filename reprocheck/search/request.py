@@ -42,8 +42,9 @@ class Answer:
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def acting(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the controls that acted on something; all of the given controls if that is not
-        known.
+        """Return the controls that acted on something.
+
+        All of the given controls if that is not known.
         """
         if self.acted is None:
             return frozenset(names)
@@ -98,8 +99,7 @@ class Difference:
     controls: tuple[str, ...] = ()
 
     def is_behind(self, other: Difference) -> bool:
-        """Return whether this difference comes later than the other, or at another place of the
-        same rung.
+        """Return whether this difference comes later, or at another place of the same rung.
 
         Later means in a later iteration, or in the same iteration on a later rung of the ladder.
         """
@@ -153,9 +153,7 @@ class Candidates:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the given names in the order of the search: harmless controls, altering controls,
-        patches.
-        """
+        """Return the names in the order of the search: harmless, altering, patches."""
         wanted = frozenset(names)
         return tuple(filter(wanted.__contains__, (*self.harmless, *self.altering, *self.fixes)))
 
@@ -199,8 +197,9 @@ class Target:
     iteration: int
 
     def agree(self, verdict: Verdict, until: int) -> bool | None:
-        """Return whether runs agree in every bit of the series, and of every loss up to an
-        iteration.
+        """Return whether runs agree in every bit of the series, and of losses before it.
+
+        The losses must be equal up to iteration `until`.
 
         None if that could not be decided.
         """
@@ -215,9 +214,7 @@ class Target:
         return is_equal and verdict.bitwise.equal_until(until)
 
     def outcome(self, run: Run) -> Hashable:
-        """Return the values of every rank up to the first difference, as a key that tells runs
-        apart.
-        """
+        """Return the values of every rank up to the first difference, as a key of the run."""
         outcomes = []
         for trace in run.traces:
             numbers = trace.reported(self.name, self.by).numbers
@@ -236,8 +233,9 @@ class Target:
 
 
 def target_of(check: Check) -> Target | None:
-    """Return the series that is searched; None if losses differ, or no differing series makes the
-    check fail.
+    """Return the series that is searched.
+
+    None if losses differ, or no differing series makes the check fail.
     """
     row = check.verdict.failing_series(check.record.fail_on)
     if row is None or row.first_unequal is None:

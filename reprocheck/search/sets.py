@@ -39,8 +39,9 @@ def find(
     whole: bool = True,
     differing: Differing = lambda names: None,
 ) -> Found:
-    """Return a smallest set of controls under which the runs agree in as many runs as exclude
-    chance.
+    """Return a smallest set of controls under which runs agree by more than chance.
+
+    In as many runs as exclude chance.
 
     runs       runs of an arm (one set of controls): two unless the difference is intermittent
     most       the largest number of runs made under the final set, even if chance needs more to be
@@ -77,15 +78,15 @@ def _smallest(arms: Experiments, stages: Iterable[Stage]) -> tuple[str, ...]:
 
 
 def patches_of_unreached(arms: Experiments) -> tuple[str, ...] | None:
-    """Try the patches first if the scan is sure of a source of randomness that no control
-    reaches.
-    """
+    """Try the patches first if the scan is sure of a source that no control reaches."""
     return patches(arms) if arms.candidates.unreached else None
 
 
 def likely_alone(arms: Experiments) -> tuple[str, ...] | None:
-    """Try likely controls one by one: none if several causes are sure, and only the first if more
-    causes are named than can be tried alone.
+    """Try likely controls one by one.
+
+    None if several causes are sure, and only the first if more causes are named than can be tried
+    alone.
     """
     if len(arms.candidates.sure) > 1:
         return None
@@ -94,8 +95,9 @@ def likely_alone(arms: Experiments) -> tuple[str, ...] | None:
 
 
 def suspects_together(arms: Experiments) -> tuple[str, ...] | None:
-    """Try one control for each named cause at once, without controls that acted on nothing
-    alone.
+    """Try one control for each named cause at once.
+
+    Without controls that acted on nothing alone.
     """
     together = of_suspects(arms)
     return without_needless(arms, together) if arms.is_enough(together) else None
@@ -111,9 +113,7 @@ def of_suspects(arms: Experiments) -> Together:
 
 
 def next_differences(arms: Experiments) -> tuple[str, ...] | None:
-    """Add the controls that the next difference suggests, as long as the set moves the
-    difference.
-    """
+    """Add the controls that the next difference suggests, as long as that moves it."""
     names, before = of_suspects(arms).names, arms.candidates.first
     for _ in range(MOST_LED):
         left = arms.differing(names) if arms.differ_under(names) else None
@@ -139,9 +139,7 @@ def patches_if_unreached(arms: Experiments) -> tuple[str, ...] | None:
 
 
 def last_where_others_are_idle(arms: Experiments) -> tuple[str, ...] | None:
-    """Try the control that alters the training early, if no other control for a named cause
-    acts.
-    """
+    """Try the control that alters the training early, if no other for a named cause acts."""
     suspects = arms.candidates.suspects
     return last_alone(arms) if suspects and all(map(arms.is_inert, suspects)) else None
 
@@ -158,8 +156,9 @@ def of_harmless(arms: Experiments) -> Together:
 
 
 def some_harmless(arms: Experiments) -> tuple[str, ...]:
-    """Try all harmless controls, and return the whole set if it suffices: it is not made smaller,
-    because no set can be confirmed here.
+    """Try all harmless controls, and return the whole set if it suffices.
+
+    It is not made smaller, because no set can be confirmed here.
     """
     together = of_harmless(arms)
     return together.names if arms.is_enough(together) else ()
@@ -222,7 +221,7 @@ def narrowed(arms: Experiments, suffices: Together) -> tuple[str, ...]:
     """
     if not suffices.agree:
         return ()
-    acting = list(filter(suffices.acted.__contains__, suffices.names))
+    acting = [name for name in suffices.names if name in suffices.acted]
     silent = [name for name in arms.silent(suffices.names) if name not in acting]
     if arms.acts_unseen(silent, acting):
         needed = minimal(arms, acting, silent, known=True)
@@ -234,15 +233,22 @@ def narrowed(arms: Experiments, suffices: Together) -> tuple[str, ...]:
     suspects = (*arms.candidates.suspects, *arms.candidates.fixes)
     named = [name for name in acting if name in suspects]
     others = [name for name in acting if name not in named]
-    patched = any(map(is_fix, named))
-    if patched and arms.agrees(named, _without(others)):
+    if any(map(is_fix, named)) and arms.agrees(named, _without(others)):
         return without_needless(arms, _all(named))
     if named and arms.differ_under(named):
         # What is named removes a part at least: what is missing beside it is looked for.
         missing = minimal(arms, named, others, known=True)
         return without_needless(arms, _all(arms.candidates.ordered([*named, *missing])))
+    return one_or_halves(arms, acting)
+
+
+def one_or_halves(arms: Experiments, acting: Sequence[str]) -> tuple[str, ...]:
+    """Return a single control of a sufficient set if one suffices, else a minimal part.
+
+    The part is found by halving.
+    """
     tried = [name for name in acting if arms.differ_under([name])]
-    fresh = list(filterfalse(tried.__contains__, acting))
+    fresh = [name for name in acting if name not in tried]
     alone = arms.first_alone(fresh[:ALONE], _alone)
     if alone:
         return alone
@@ -253,8 +259,9 @@ def narrowed(arms: Experiments, suffices: Together) -> tuple[str, ...]:
 
 
 def halved(arms: Experiments, suffices: Sequence[str], fresh: Sequence[str]) -> tuple[str, ...]:
-    """Return a minimal part of sufficient controls, found by halving; one control of `fresh` if it
-    suffices alone.
+    """Return a minimal part of sufficient controls, found by halving.
+
+    One control of `fresh` if it suffices alone.
     """
     found = minimal(arms, (), suffices, known=True)
     if len(found) > 1:
@@ -265,8 +272,9 @@ def halved(arms: Experiments, suffices: Sequence[str], fresh: Sequence[str]) -> 
 def minimal(
     arms: Experiments, base: Sequence[str], names: Sequence[str], *, known: bool
 ) -> tuple[str, ...]:
-    """Return the controls of `names` that are needed beside `base`; `base` and all `names` together
-    suffice.
+    """Return the controls of `names` that are needed beside `base`.
+
+    `base` and all `names` together suffice.
 
     `known` says that `base` alone is known not to suffice.
     """

@@ -50,8 +50,9 @@ def account(book: Book) -> Search:
 
 
 def _once(items: Iterable[_Item]) -> tuple[_Item, ...]:
-    """Return items in their order without repetition, compared by `repr` because they may be
-    unhashable.
+    """Return items in their order without repetition.
+
+    They are compared by `repr` because they may be unhashable.
     """
     return tuple({repr(item): item for item in items}.values())
 
@@ -114,9 +115,7 @@ def _by_the_criterion(verdict: Verdict) -> bool | None:
 
 
 def refusals(book: Book) -> Iterator[Cause]:
-    """Yield a cause for each error that deterministic mode raised under a control, without
-    repetition.
-    """
+    """Yield a cause for each error of deterministic mode under a control, each once."""
     seen: set[str] = set()
     for judged in book.judged:
         error, run = judged.refusal, judged.failed

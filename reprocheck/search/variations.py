@@ -1,7 +1,7 @@
-"""The search for the variation that makes a varied run differ: which trial to make next, and what
-the trials say.
+"""The search for the variation that makes a varied run differ.
 
-All is derived from the recorded runs, so a report says the same whenever it is drawn.
+It says which trial to make next, and what the trials say. All is derived from the recorded runs, so
+a report says the same whenever it is drawn.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ class _TrialWantedError(Exception):
 
 
 def variations_of(check: Check, folder: Path) -> Variations | None:
-    """Return what the runs of a check were varied by, and what its trials say; None if nothing was
-    varied.
+    """Return what the runs of a check were varied by, and what its trials say.
+
+    None if nothing was varied.
     """
     made = next((run.record.varied for run in check.runs if run.record.varied), ())
     left_out = check.record.not_varied
@@ -119,8 +120,9 @@ class _Search:
         return replace(found, guilty=guilty, among=among, rest=rest, wanted=wanted)
 
     def _search(self, made: tuple[str, ...]) -> tuple[bool | None, tuple[str, ...]]:
-        """Return whether the runs agree with all but the guilty variations, and those among which
-        no guilty one was found.
+        """Return whether the runs agree with all but the guilty variations.
+
+        The second value are those among which no guilty one was found.
         """
         pool = self._by_suspicion(made)
         while len(self.guilty) < MOST_GUILTY:
@@ -140,11 +142,10 @@ class _Search:
         return False, ()
 
     def _one_of(self, pool: Sequence[str]) -> str | None:
-        """Return a variation that makes the difference alone, from several that make it together;
-        None if there is none.
+        """Return a variation that makes the difference alone; None if there is none.
 
-        The one that is suspected most is tried alone if the script was seen to come to it; the
-        others are halved.
+        All of `pool` together make it. The one that is suspected most is tried alone if the script
+        was seen to come to it; the others are halved.
         """
         rest = list(pool)
         if any(_touches(self.varied_run, pool[0])):
@@ -159,8 +160,9 @@ class _Search:
         return None
 
     def _is_bad(self, names: Sequence[str]) -> bool | None:
-        """Return whether a run with these variations differs from run 1 or fails; None if that
-        could not be decided.
+        """Return whether a run with these variations differs from run 1 or fails.
+
+        None if that could not be decided.
         """
         trial = self.trials.get(frozenset(names))
         if trial is None:

@@ -108,9 +108,7 @@ class Settings:
 
     @property
     def asks_for_modules(self) -> bool:
-        """Return whether the user asked for a deeper level, which is then shown even if the check
-        passes.
-        """
+        """Return whether the user asked for a deeper level, which is then always shown."""
         return self.level in DEEPER
 
     @property

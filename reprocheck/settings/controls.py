@@ -54,9 +54,7 @@ class Control:
 
     @property
     def alters(self) -> bool:
-        """Return whether the control changes the training itself, so that its losses are other
-        ones.
-        """
+        """Return whether the control changes the training itself, and so its losses."""
         return self.control_class == ALTERS
 
 
@@ -153,8 +151,9 @@ def launched(names: Iterable[str], what: str) -> bool:
 def environment(
     names: Iterable[str], seed: int, user: Mapping[str, str], tmp: str = ""
 ) -> tuple[dict[str, str], tuple[Contradiction, ...]]:
-    """Return the environment variables that controls set, and the user's values that contradict
-    them.
+    """Return the variables that controls set, and the user's values that contradict them.
+
+    Variables of the environment.
 
     A value of the user that serves as well stays, and is not among the returned variables.
 
@@ -179,9 +178,7 @@ def environment(
 
 
 def refuse(against: Iterable[Contradiction]) -> None:
-    """Raise ControlError if values of the user contradict a control, because they are not
-    overwritten.
-    """
+    """Raise ControlError if values of the user contradict a control: they are kept."""
     contradictions = list(against)
     if not contradictions:
         return

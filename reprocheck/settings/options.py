@@ -41,8 +41,9 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Describe one setting; its flag, environment variable and settings file key follow from
-    `name`.
+    """Describe one setting.
+
+    Its flag, environment variable and settings file key follow from `name`.
     """
 
     name: str
@@ -121,9 +122,7 @@ def _one_of(*choices: str) -> Kind:
 
 
 def _switch(value: object) -> object:
-    """Read true or false of a TOML file, or a word such as `yes` or `0` of an environment
-    variable.
-    """
+    """Read true or false of a TOML file, or a word such as `yes` or `0` of a variable."""
     if isinstance(value, bool):
         return value
     words = {

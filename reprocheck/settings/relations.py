@@ -1,7 +1,7 @@
-"""Reads the table of relations: controls, which take a source of differences away, and variations,
-which drive one.
+"""Reads the table of relations.
 
-The recorder reads the same table. Imports errors alone.
+A control takes a source of differences away, a variation drives one. The recorder reads the same
+table. Imports errors alone.
 """
 
 from __future__ import annotations

@@ -43,59 +43,52 @@ def read_run(folder: Path, record: RunRecord) -> Run:
     trained = chain.from_iterable(starmap(trainings, files))
     by_rank = ranks.assign([one for one in trained if one.trained], recorded)
     stops = [one.stopped_at for one in by_rank.values() if one.stopped_at is not None]
-    traces = tuple(
-        _trace(rank, one, max(stops, default=None), record) for rank, one in by_rank.items()
-    )
+    last_stop = max(stops, default=None)
     rank_of = {id(one): rank for rank, one in by_rank.items()}
-    first = [*by_rank.values(), *recorded]
+    every = [*by_rank.values(), *recorded]
+    caveats = [
+        *chain.from_iterable(one.caveats for one in every),
+        *ranks.numbered(by_rank),
+        *ranks.in_threads(by_rank),
+        *ranks.missing(by_rank, recorded),
+    ]
+    # the last that each process set
+    variables = chain.from_iterable(process.variables for process in recorded)
+    settings = _recorder_settings(folder / record.trace)
     return Run(
         record=record,
-        traces=traces,
+        traces=tuple(_trace(rank, one, last_stop, record) for rank, one in by_rank.items()),
         processes=tuple(_process(one, rank_of.get(id(one), one.rank), record) for one in recorded),
         world=ranks.world(by_rank),
         absent=ranks.absent(by_rank),
         opened=_opened(recorded),
         inputs=inputs(recorded, record),
         first_reads=first_reads(recorded),
-        workdir=_told(folder / record.trace, "workdir"),
-        level=_told(folder / record.trace, "level"),
-        environment=next((one.environment for one in first if one.environment), {}),
-        # the last that each process set
-        own_variables={
-            event.p: OwnVariable(value=event.v, line=event.l)
-            for process in recorded
-            for event in process.variables
-        },
+        workdir=str(settings.get("workdir") or ""),
+        level=str(settings.get("level") or ""),
+        environment=next((one.environment for one in every if one.environment), {}),
+        own_variables={event.p: OwnVariable(value=event.v, line=event.l) for event in variables},
         controls=controls.gather(one.controls for one in recorded),
         stdout_tail=_tail(folder / record.stdout),
         stderr_tail=_tail(folder / record.stderr),
-        frameworks={
-            name: version for one in reversed(first) for name, version in one.frameworks.items()
-        },
-        changed_to_observe=_once(note for one in first for note in one.notes),
-        caveats=_once(
-            [
-                *(text for one in first for text in one.caveats),
-                *ranks.numbered(by_rank),
-                *ranks.in_threads(by_rank),
-                *ranks.missing(by_rank, recorded),
-            ]
-        ),
-        problems=_once(problem for one in first for problem in one.problems),
+        frameworks=dict(chain.from_iterable(one.frameworks.items() for one in reversed(every))),
+        changed_to_observe=_once(chain.from_iterable(one.notes for one in every)),
+        caveats=_once(caveats),
+        problems=_once(chain.from_iterable(one.problems for one in every)),
         broken=next((one.broken for one in recorded if one.broken), ""),
         refused_loss=next((one.refused for one in recorded if one.refused), ""),
     )
 
 
-def _told(folder: Path, name: str) -> str:
-    """Return a value of the recorder's settings file; "" if the file cannot be read."""
+def _recorder_settings(folder: Path) -> dict[str, object]:
+    """Return the recorder's settings file; {} if the file cannot be read."""
     import json
 
     try:
-        facts = json.loads(content(folder / "recorder.json"))
-        return str(facts.get(name) or "")
-    except (OSError, ValueError, AttributeError, RecursionError):
-        return ""
+        settings = json.loads(content(folder / "recorder.json"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def _files(folder: Path) -> list[Path]:

@@ -89,9 +89,7 @@ def _touches(found: Sequence[events.OfControls]) -> list[Touch]:
 
 
 def _added(one: Touch, other: Touch) -> Touch:
-    """Combine two records of the same touch: counts are added, lines of the first record stand
-    first.
-    """
+    """Combine two records of a touch: counts are added, lines of the first stand first."""
     lines = tuple(dict.fromkeys((*one.lines, *other.lines)))
     return replace(
         one, count=one.count + other.count, source=one.source or other.source, lines=lines

@@ -23,9 +23,7 @@ class Leaf(
     gc=False,
     rename={"hash": "h", "dtype": "d", "shape": "s", "norm": "z", "value": "v", "device": "dev"},
 ):
-    """Hold one value that a module took or returned: the fingerprint of a tensor, or a plain
-    value.
-    """
+    """Hold one value that a module took or returned: a fingerprint, or a plain value."""
 
     hash: str = ""
     dtype: str = ""
@@ -38,9 +36,7 @@ class Leaf(
 
     @property
     def known(self) -> bool:
-        """Return whether the leaf has a hash or a value to compare, and is no tensor without
-        elements.
-        """
+        """Return whether the leaf has a hash or a value to compare, and is not empty."""
         return 0 not in (self.shape or ()) and (bool(self.hash) or self.value is not msgspec.UNSET)
 
 
@@ -137,8 +133,9 @@ class Seen(events.Event, kw_only=True):
 
 
 class Again(events.Event, rename={"kind": "r", "iteration": "i", "places": "p", "optimizer": "o"}):
-    """Hold facts of several places at once, each with the value of its place's last fact
-    `gradient`.
+    """Hold facts of several places at once.
+
+    Each with the value of its place's last fact `gradient`.
     """
 
     kind: str
@@ -209,8 +206,7 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueErro
 
 
 def sketched(trace: DeepTrace, seen: Seen) -> tuple[dict[str, Sketched], dict[str, Sketched]]:
-    """Read the sketches of a fact: return the leaves of its inputs and those of its outputs, by
-    path.
+    """Read the sketches of a fact: the leaves of its inputs and of its outputs, by path.
 
     Both results are empty if the trace file is gone.
     """

@@ -102,8 +102,9 @@ def is_blank(line: bytes) -> bool:
 
 
 def begun(file: DeepFile) -> BinaryIO:
-    """Open the trace file for reading, and set the limits that depend on its size. Raises
-    OSError.
+    """Open the trace file for reading, and set the limits that depend on its size.
+
+    Raises OSError.
     """
     file.recorded.name = file.path.stem
     file.most = min(MOST_FACTS, FREE_FACTS + file.path.stat().st_size // FACT_BYTES)

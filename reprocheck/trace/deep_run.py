@@ -180,9 +180,7 @@ def _trained(files: Sequence[_Outline]) -> list[_Outline]:
 
 
 def _worker_seeds(files: Sequence[_Outline]) -> dict[int, tuple[Seen, ...]]:
-    """Return the seeds that data workers set, by the process id of the process that started the
-    workers.
-    """
+    """Return the seeds that data workers set, by the process id of their parent."""
     seeds_of: dict[int, list[Seen]] = {}
     for file in files:
         if file.seeds:
@@ -196,7 +194,5 @@ _SEED = b'{"e":"seen","r":"seed"'
 
 
 def _is_no_fact(line: bytes) -> bool:
-    """Return whether a line describes its process instead of the training; lines about seeds count,
-    too.
-    """
+    """Return whether a line describes its process, not the training; seeds count, too."""
     return not line.startswith(_FACTS) or line.startswith(_SEED)

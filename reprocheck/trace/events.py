@@ -251,9 +251,7 @@ class Enough(Event):
 
 
 class Broken(Event):
-    """Mark that earlier lines could not be written, so that the iteration of later lines is
-    unknown.
-    """
+    """Mark that earlier lines could not be written: the iteration of later ones is unknown."""
 
     why: str = ""
 

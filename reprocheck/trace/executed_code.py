@@ -1,5 +1,6 @@
-"""Reads which of the user's code ran, and when: the `ran` events of the levels `module` and
-`op`.
+"""Read which of the user's code ran, and when.
+
+The `ran` events of the levels `module` and `op`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Finds the files that a run read: the files that the run was given, and files that the run
-made.
+"""Find the files that a run read.
+
+The files that the run was given, and files that the run made.
 """
 
 from __future__ import annotations

@@ -74,9 +74,7 @@ def code_of(dtypes: dict[str, int], name: str) -> int:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Pause the garbage collector within the `with` block; afterwards the collector is as
-    before.
-    """
+    """Pause the garbage collector within the `with` block; afterwards it is as before."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -22,9 +22,7 @@ MOST_GENERATIONS = 50
 
 
 class ById:
-    """Find processes by machine and process id; a system gives a process id several times in
-    turn.
-    """
+    """Find processes by machine and process id, which a system gives several times."""
 
     def __init__(self, processes: Sequence[Recorded]) -> None:
         self._found: dict[tuple[int | None, int, str], list[Recorded]] = defaultdict(list)
@@ -35,8 +33,7 @@ class ById:
     def latest(
         self, node: int | None, pid: int, *, before: float, how: str = ""
     ) -> Recorded | None:
-        """Return the process that began last before the time `before`, among those with this
-        process id.
+        """Return the process with this id that began last before the time `before`.
 
         node    number of the machine on which the process ran; None if all processes ran on one
         before  Unix time in seconds: processes that began later are ignored
@@ -88,9 +85,7 @@ class Origins:
             self._executors[node, parent, executor] = of_parent[node, parent]
 
     def of(self, recorded: Recorded) -> tuple[str, ...]:
-        """Return the origin of a process: one word for each start or fork that led to the
-        process.
-        """
+        """Return the origin of a process: one word for each start or fork that led to it."""
         return self._of(recorded, frozenset())
 
     def _of(self, recorded: Recorded, below: frozenset[str]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
-"""Reads one trace file: the losses in columns, the iterations, and all other facts of the
-process.
+"""Read one trace file.
+
+The losses in columns, the iterations, and all other facts of the process.
 """
 
 from __future__ import annotations
@@ -121,9 +122,7 @@ class Recorded:
     """Why what `log_loss` was given is no loss; "" where it was one."""
 
     def keep_writer(self, event: events.Wrote) -> None:
-        """Keep the line of the script that wrote a path first; later writers of the path are
-        ignored.
-        """
+        """Keep the line of the script that wrote a path first, and no later one."""
         path = event.p[:LONGEST_SENTENCE]
         if path in self.wrote:
             return
@@ -146,8 +145,7 @@ class Recorded:
 
     @property
     def node(self) -> int | None:
-        """Return the number N of the machine of this process, from a trace name
-        `nodeN-PID-NANOSECONDS`.
+        """Return the number N of the machine, from a trace name `nodeN-PID-NANOSECONDS`.
 
         It is None for a run that was not put together from the runs of several machines.
         """
@@ -253,8 +251,9 @@ def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
 
 
 def checked(grouping: Grouping, ends: array[int]) -> tuple[Checked | None, Checked | None]:
-    """Return which losses the forward check and the backward check compare; None for a check
-    without.
+    """Return which losses the forward check and the backward check compare.
+
+    None for a check without.
 
     ends  for each iteration, the number of losses up to the end of the iteration
     """
@@ -447,9 +446,7 @@ def _take_framework(recorded: Recorded, event: events.Framework) -> None:
 
 
 def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None:
-    """Keep the rank and the number of ranks, unless the numbers are impossibly large or
-    negative.
-    """
+    """Keep the rank and the number of ranks, unless they are impossibly large or negative."""
     world = event.world
     if world is None:
         world = recorded.world

@@ -96,9 +96,7 @@ def _order(recorded: Recorded) -> tuple[object, ...]:
 
 
 def inherit(processes: Sequence[Recorded]) -> None:
-    """Copy to each forked process the frameworks of its parent process, which alone saw the
-    imports.
-    """
+    """Copy to each forked process the frameworks of its parent, which saw the imports."""
     by_pid = {(one.node, one.process.pid): one for one in processes}
     for one in processes:
         if one.process.how != "fork" or one.frameworks:
@@ -113,9 +111,7 @@ def world(by_rank: Mapping[int, Recorded]) -> int:
 
 
 def absent(by_rank: Mapping[int, Recorded]) -> tuple[int, ...]:
-    """Return the ranks that recorded nothing, although the reported number of ranks includes
-    them.
-    """
+    """Return the ranks that recorded nothing, although the number of ranks includes them."""
     ranks = world(by_rank)
     if ranks <= len(by_rank):
         return ()

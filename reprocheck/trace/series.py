@@ -32,9 +32,7 @@ class _Column:
 
 
 class Columns:
-    """Hold all series of one process, by the name of the series and by the tracker that got the
-    values.
-    """
+    """Hold all series of one process, by the name of the series and its tracker."""
 
     def __init__(self) -> None:
         self._columns: dict[Key, _Column] = {}

@@ -91,8 +91,9 @@ def _decide(
     divergence: Divergence | None,
     series: tuple[SeriesComparison, ...],
 ) -> _Decision:
-    """Return the verdict by the first that holds: a check failed, a run failed, something is
-    missing, else the runs agree.
+    """Return the verdict by the first case that holds.
+
+    A check failed, a run failed, something is missing, else the runs agree.
     """
     ranks = _most_ranks(runs)
     if row := _worst(rows, "forward"):
@@ -142,15 +143,17 @@ def _worst(rows: Sequence[Comparison], kind: CheckKind) -> Comparison | None:
 
 
 def ended_before_checks(run: Run) -> bool:
-    """Return whether a run failed or timed out before its forward and backward check could be
-    made.
+    """Return whether a run failed or timed out before its checks could be made.
+
+    The forward and the backward check.
     """
     return run.record.ended_badly and _too_early(run, run)
 
 
 def _too_early(run: Run, reference: Run) -> bool:
-    """Return whether the forward or backward check lacks a loss, or needs an iteration that the run
-    did not finish.
+    """Return whether a check lacks a loss, or needs an iteration that is not finished.
+
+    The forward or the backward check.
     """
     own, references = run.by_rank, reference.by_rank
     if not references or references.keys() - own.keys():
@@ -174,8 +177,9 @@ def _too_early(run: Run, reference: Run) -> bool:
 
 
 def _ended_before(runs: Sequence[Run], why: Literal["interrupted", "broken"]) -> NotCompared | None:
-    """Return the first run that was interrupted, or whose recording breaks off, before the checks
-    could be made.
+    """Return the first run that was interrupted before the checks could be made.
+
+    A run whose recording breaks off counts as interrupted.
     """
     for run in runs:
         ended = run.record.ended == "interrupted" if why == "interrupted" else bool(run.broken)
@@ -185,8 +189,9 @@ def _ended_before(runs: Sequence[Run], why: Literal["interrupted", "broken"]) ->
 
 
 def _not_made(rows: Sequence[Comparison]) -> NotMade | None:
-    """Return why a check could not be made: the first forward check of any run and rank, else the
-    first backward check.
+    """Return why a check could not be made.
+
+    The first forward check of any run and rank, else the first backward check.
     """
     not_made = [(KINDS.index(row.kind), row.kind, row.why) for row in rows if row.passed is None]
     if not not_made:

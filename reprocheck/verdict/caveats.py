@@ -67,8 +67,7 @@ def _of_all(
     look: Callable[[Run, Trace, Trace | None], Iterable[OfRanks]],
     references: Mapping[int, Trace],
 ) -> Iterator[tuple[tuple[int, ...], OfRanks]]:
-    """Yield the statements of `look` on each rank of a run, each distinct statement once with its
-    ranks.
+    """Yield the statements of `look` on each rank of a run, each once with its ranks.
 
     Each rank is given together with the same rank of run 1.
     """
@@ -82,9 +81,7 @@ def _of_all(
 def _loose_pass(
     rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None
 ) -> Iterator[Statement]:
-    """Yield that losses which pass within the tolerance differ in bits, and that a tolerance is
-    wide.
-    """
+    """Yield that losses which pass differ in bits, and that a tolerance is wide."""
     if bitwise.equal is not False or bitwise.one_is_longer:
         return
     yield LoosePass(iteration=bitwise.first_iteration, ulp=bitwise.ulp, dtype=dtype)
@@ -93,9 +90,7 @@ def _loose_pass(
 
 
 def _not_finite(run: Run) -> Iterator[NotFiniteFrom]:
-    """Yield the first iteration with a loss that is not finite, because two NaN say nothing of
-    agreement.
-    """
+    """Yield the first iteration with a loss that is not finite: two NaN say nothing."""
     for trace in run.traces:
         losses = trace.losses
         if all(map(isfinite, losses.values)):
@@ -135,8 +130,9 @@ def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[OfRank
 
 
 def _first_changes(run: Run, trace: Trace, reference: Trace) -> Iterator[OfRanks]:
-    """Yield that weights of run 1 first change after iteration 1, or in another iteration than in
-    run 1.
+    """Yield that weights first change after iteration 1, or elsewhere than in run 1.
+
+    Of run 1, or of another run in another iteration.
     """
     checked, ruling = trace.backward, reference.backward
     if ruling is None or len(trace.losses) < ruling.iteration:

@@ -1,5 +1,6 @@
-"""The forward and the backward check: each compares one loss range of every rank in every run with
-run 1.
+"""Make the forward and the backward check.
+
+Each compares one loss range of every rank in every run with run 1.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ class Pair:
 
 
 def compare(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Comparison, ...]:
-    """Return one row for each later run, each rank and each check, sorted in this order; the
-    forward check comes first.
+    """Return one row for each later run, each rank and each check, in this order.
+
+    The forward check comes first.
     """
     several = several_ranks(runs)
     rows = []
@@ -185,8 +187,9 @@ def _compare(
 def _furthest(
     a: NDArray[np.float64], b: NDArray[np.float64], tolerance: Tolerance, otherwise: int
 ) -> int:
-    """Return the index of the loss that a row shows: the first that is finite in one run only, else
-    the one that exceeds the tolerance most.
+    """Return the index of the loss that a row shows.
+
+    The first that is finite in one run only, else the one that exceeds the tolerance most.
 
     If all losses are equal, `otherwise`.
     """

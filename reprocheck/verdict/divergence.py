@@ -1,5 +1,6 @@
-"""The first iteration in which the runs differ in any bit, and the first outside the tolerance, of
-all recorded iterations.
+"""Find the first iteration in which runs differ in any bit, or by more than is allowed.
+
+Of all recorded iterations.
 """
 
 from __future__ import annotations
@@ -17,9 +18,7 @@ from reprocheck.verdict.series import Unequal, first_outside, first_unequal
 
 
 def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
-    """Return whether all recorded losses are equal in every bit, and the dtype in which ULP are
-    counted.
-    """
+    """Return whether all recorded losses are equal in every bit, and the dtype of ULP."""
     recorded = any(map(attrgetter("recorded_losses"), runs))
     if len(runs) < 2 or not recorded:
         return Bitwise(equal=None), None
@@ -41,8 +40,9 @@ def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
 
 
 def _unequal(runs: Sequence[Run]) -> Iterator[Unequal]:
-    """Yield, for each rank of each later run, the first iteration that is not equal to run 1 in
-    every bit.
+    """Yield, for each rank of each later run, the first iteration that differs in any bit.
+
+    From run 1.
 
     A rank is left out if it lacks iterations only because its run was ended early.
     """
@@ -59,9 +59,7 @@ def _unequal(runs: Sequence[Run]) -> Iterator[Unequal]:
 
 
 def first_divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | None:
-    """Return the first loss, of all runs and ranks, that is outside the tolerance or missing in one
-    run.
-    """
+    """Return the first loss of all that is outside the tolerance or missing in one run."""
     divergences = []
     for run in runs[1:]:
         own, references = run.by_rank, runs[0].by_rank

@@ -58,9 +58,7 @@ class _Rank:
 
     @property
     def gone(self) -> float:
-        """Seconds from the start of the run to the end of the process; infinite if nobody saw it
-        end.
-        """
+        """Return the seconds from the run's start to the process's end; inf if nobody saw it."""
         if self.process.gone is None:
             return inf
         return self.process.gone
@@ -202,8 +200,9 @@ def early(runs: Sequence[Run]) -> Iterator[RanksOfRun]:
 
 
 def _uneven(run: Run) -> UnevenRanks | None:
-    """Return the ranks by their number of recorded iterations; None if all ranks recorded the same
-    number.
+    """Return the ranks by their number of recorded iterations.
+
+    None if all ranks recorded the same number.
     """
     lengths = defaultdict(list)
     for trace in run.traces:

@@ -35,8 +35,9 @@ def failure(
     bits: bool | None,
     later: Divergence | None,
 ) -> RunsFailed:
-    """Return how the runs ended, and what the forward and backward check say of the iterations
-    before.
+    """Return how the runs ended, and what the checks say of the iterations before.
+
+    The forward and the backward check.
 
     bad    the runs that failed or timed out
     runs   all runs of the check
@@ -103,8 +104,9 @@ def _error(run: Run) -> str:
 
 
 def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: Run) -> bool:
-    """Return whether a series lacks an iteration because its run was ended early or its recording
-    breaks off.
+    """Return whether a series lacks an iteration because its run was cut short.
+
+    It was ended early, or its recording breaks off.
 
     Such a gap says nothing about the losses. The last iteration of an ended run may lack losses,
     too.

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 def places(
     series: LossSeries, reference: LossSeries, count: int, start: int = 0, reference_start: int = 0
 ) -> list[int]:
-    """Return the indexes, relative to both starts, of losses that a double cannot hold in either
-    run.
+    """Return the indexes of losses that a double cannot hold in either run.
+
+    They are relative to both starts.
 
     count            number of losses to look at
     start            index of the first loss in `series`
@@ -122,8 +123,9 @@ def largest_distance(a: NDArray[np.float64], b: NDArray[np.float64], dtype: str)
 
 
 def _place(values: NDArray[np.float64], dtype: str) -> NDArray[np.uint64]:
-    """Return how many representable values of the dtype lie between 0 and |value|: the bits without
-    the sign.
+    """Return how many values of the dtype lie between 0 and |value|.
+
+    The bits without the sign.
     """
     import numpy as np
 
@@ -138,8 +140,9 @@ def _place(values: NDArray[np.float64], dtype: str) -> NDArray[np.uint64]:
 
 
 def _place_e4m3(size: NDArray[np.float64]) -> NDArray[Any]:
-    """Return the places of values with four bits of exponent (bias 7) and three of fraction: steps
-    of 2^-9 up to 2^-6, then eight steps for each power of two.
+    """Return the places of values with four bits of exponent (bias 7) and three of fraction.
+
+    Steps of 2^-9 up to 2^-6, then eight steps for each power of two.
     """
     import numpy as np
 

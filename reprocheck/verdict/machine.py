@@ -67,9 +67,7 @@ STEPS = frozenset({("time", "step"), ("time", "steps")})
 
 
 def is_of_a_machine(name: str) -> bool:
-    """Return whether the name of a series says that it is a time, a speed or an amount of
-    memory.
-    """
+    """Return whether the name of a series is that of a time, a speed or a memory size."""
     if name.startswith("DeviceStatsMonitor."):
         return True
     group, slash, _ = name.partition("/")

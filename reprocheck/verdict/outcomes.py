@@ -1,5 +1,7 @@
-"""Treat the runs as a sample: which runs gave the same losses bit for bit, how far losses spread,
-and which share of differing runs the sample excludes.
+"""Treat the runs as a sample.
+
+Which runs gave the same losses bit for bit, how far losses spread, and which share of differing
+runs the sample excludes.
 """
 
 from __future__ import annotations
@@ -41,8 +43,9 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
 
 
 def upper_bound(different: int, others: int) -> float:
-    """Return the exact one-sided 95 % bound (Clopper-Pearson) on the share of runs that differ from
-    run 1.
+    """Return the exact one-sided 95 % bound on the share of runs that differ from run 1.
+
+    The bound is that of Clopper and Pearson.
 
     different  how many of the later runs differ from run 1
     others     how many later runs were made
@@ -72,9 +75,7 @@ def same_bits(run: Run, other: Run) -> bool:
 
 
 def _unequal(run: Run, other: Run) -> Iterator[Unequal]:
-    """Yield, for each rank that both runs have, the first iteration that is not equal in every
-    bit.
-    """
+    """Yield, for each common rank, the first iteration that differs in any bit."""
     own, others = run.by_rank, other.by_rank
     shared = own.keys() & others.keys()
     differences = (first_unequal(own[rank].losses, others[rank].losses) for rank in shared)
@@ -82,9 +83,7 @@ def _unequal(run: Run, other: Run) -> Iterator[Unequal]:
 
 
 def _longer(runs: Sequence[Run]) -> OneIsLonger | None:
-    """Return the lengths of two runs if their losses are equal as far as both runs go, and one is
-    longer.
-    """
+    """Return the lengths of two runs whose losses are equal as far as the shorter goes."""
     if len(runs) != 2:
         return None
     first, second = runs
@@ -98,9 +97,7 @@ def _longer(runs: Sequence[Run]) -> OneIsLonger | None:
 
 
 def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
-    """Return mean and standard deviation of the loss, for each rank and iteration that all runs
-    have.
-    """
+    """Return mean and standard deviation of the loss, for each common rank and iteration."""
     by_rank = [run.by_rank for run in runs]
     if len(runs) < 2:
         return ()

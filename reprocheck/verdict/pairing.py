@@ -50,24 +50,20 @@ def partners(
     if not own or not others:
         return {}, ()
     pairs = _by_origin(own, others)
-    in_run = Counter(map(_ORIGIN, own.values()))
-    in_reference = Counter(map(_ORIGIN, others.values()))
-    # The larger of both numbers.
-    most = in_run | in_reference
+    # of each origin the larger number of processes in the two runs
+    most = Counter(map(_ORIGIN, own.values())) | Counter(map(_ORIGIN, others.values()))
     not_alone = {rank for rank, trace in own.items() if most[_ORIGIN(trace)] > 1}
     unsure = (own.keys() - pairs.keys()) | not_alone
-    unequal = {
-        rank
-        for rank, other in pairs.items()
-        if first_unequal(own[rank].losses, others[other].losses) is not None
-    }
-    as_set = unsure | unequal
+    unequal: set[int] = set()
+    for rank, other in pairs.items():
+        if first_unequal(own[rank].losses, others[other].losses) is not None:
+            unequal.add(rank)
     settled = _as_sets(own, others, pairs, unsure, unequal, tolerance)
-    kept = {rank: other for rank, other in pairs.items() if rank not in as_set}
-    changed = {
-        other for rank, other in settled.items() if rank in unsure or pairs.get(rank) != other
-    }
-    numbers = {**kept, **settled}
+    numbers = {rank: pairs[rank] for rank in pairs.keys() - unsure - unequal} | settled
+    changed: set[int] = set()
+    for rank, other in settled.items():
+        if rank in unsure or pairs.get(rank) != other:
+            changed.add(other)
     with_rank = run.by_rank.keys() - own.keys()
     highest = max((*with_rank, *numbers.values()), default=-1)
     # those without a partner come behind all others
@@ -157,8 +153,9 @@ def _by_losses(traces: Mapping[int, Trace], ranks: Iterable[int]) -> dict[object
 
 
 def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
-    """Return a largest set of pairs of a rank and one of its candidates, found by augmenting
-    paths.
+    """Return a largest set of pairs of a rank and one of its candidates.
+
+    Found by augmenting paths.
     """
     partner: dict[int, int] = {}
 

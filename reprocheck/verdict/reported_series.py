@@ -1,5 +1,6 @@
-"""Compare the series that a training reported beside its losses, such as accuracy, as losses are
-compared.
+"""Compare the series that a training reported beside its losses.
+
+Such as accuracy, as losses are compared.
 """
 
 from __future__ import annotations
@@ -128,9 +129,7 @@ _NO_DIFFERENCE = (0.0, 0.0, 0.0)
 
 
 def _largest(pair: _Pair, tolerance: Tolerance) -> tuple[float, float, float]:
-    """Return the largest ratio of difference to tolerance, with that difference and that
-    tolerance.
-    """
+    """Return the largest ratio of difference to tolerance, with the two numbers."""
     import numpy as np
 
     both = align(pair.own.numbers, pair.reference.numbers)

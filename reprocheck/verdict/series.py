@@ -1,5 +1,6 @@
-"""Compare two whole loss series: the first iteration that differs in any bit, and the first outside
-the tolerance.
+"""Compare two whole loss series.
+
+The first iteration that differs in any bit, and the first outside the tolerance.
 
 Vectorised with numpy.
 """
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Aligned:
-    """The losses of a rank in a run and in run 1, up to the first iteration with unequal numbers of
-    losses.
+    """The losses of a rank in a run and in run 1, as far as they can be paired.
+
+    Up to the first iteration with unequal numbers of losses.
 
     values      losses of the run, float64
     reference   losses of run 1, float64
@@ -107,8 +109,9 @@ def align(series: LossSeries, reference: LossSeries) -> Aligned:
 
 
 def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
-    """Return the first iteration in which value, sign of zero or dtype differ; all NaN count as
-    equal.
+    """Return the first iteration in which value, sign of zero or dtype differ.
+
+    All NaN count as equal.
     """
     import numpy as np
 
@@ -138,8 +141,9 @@ def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
 def first_outside(
     series: LossSeries, reference: LossSeries, tolerance: Tolerance
 ) -> Outside | None:
-    """Return the first loss that is outside the tolerance, finite in one run only, or missing in
-    one run.
+    """Return the first loss that is outside the tolerance, or has no equal partner.
+
+    It is finite in one run only, or missing in one run.
     """
     import numpy as np
 
@@ -162,8 +166,7 @@ def first_outside(
 def differs(
     values: NDArray[np.float64], reference: NDArray[np.float64], tolerance: Tolerance
 ) -> NDArray[np.bool_]:
-    """Return an array: whether |a - b| > atol + rtol * |b|, or only one of the two losses is
-    finite.
+    """Return an array: whether |a - b| > atol + rtol * |b|, or only one loss is finite.
 
     False if both losses are not finite.
     """

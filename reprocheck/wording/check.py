@@ -35,9 +35,7 @@ def read_left(left: ReadLeft) -> str:
 
 @say.register
 def visible_left(left: VisibleLeft) -> str:
-    """Say that later runs could see files that run 1 wrote, and what would rule out that they read
-    them.
-    """
+    """Say that later runs could see files of run 1, and how to rule out that they read them."""
     return (
         "The runs after run 1 could see what was written while it ran:"
         f" {summary(left.paths)}. None was seen to read it, but not every read is seen:"

@@ -74,7 +74,7 @@ def seed_call(remedy: statements.SeedCall) -> str:
 
 @say.register
 def keep_order(remedy: statements.KeepOrder) -> str:
-    """Return the argument that keeps an order."""
+    """Say how a call keeps the order of its rows."""
     return tr("Write `{argument}=True` in the call, or sort its rows.", argument=remedy.argument)
 
 

@@ -22,8 +22,10 @@ def waits_for_another_check() -> str:
 
 
 def cost(least: int, named: int, most: int, seconds: float) -> str:
-    """Say how many runs the search takes: `least` if one control removes the difference, `named` if
-    all named controls together do, `most` if none does.
+    """Say how many runs the search takes.
+
+    `least` if one control removes the difference, `named` if all named controls together do, `most`
+    if none does.
     """
     runs = f"{least}"
     if named > least:

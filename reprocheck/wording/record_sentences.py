@@ -91,7 +91,7 @@ def unfinished(runs: Unfinished) -> str:
 
 @say.register
 def no_values(missing: NoValues) -> str:
-    """Say why the values of no tensor are there."""
+    """Say why the values of no tensor were recorded."""
     return _NO_VALUES[missing.why].format(name=f"`{missing.operator}`")
 
 

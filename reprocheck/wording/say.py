@@ -10,8 +10,10 @@ from reprocheck.model.statement import Statement
 
 @singledispatch
 def say(statement: Statement | str) -> str:
-    """Return the sentence of a statement: in the user's language if it belongs to the verdict, the
-    lead, a cause, a fix or the next step, else in English.
+    """Return the sentence of a statement.
+
+    In the user's language if it belongs to the verdict, the lead, a cause, a fix or the next step,
+    else in English.
     """
     raise TypeError(f"nothing says {type(statement).__name__}")
 

@@ -246,8 +246,9 @@ def agreement(under: statements.Agreement) -> str:
 
 @say.register
 def of_differing(seen: statements.Sample) -> str:
-    """Say how the differing runs differ: the unmodified ones, and those under controls that do not
-    suffice.
+    """Say how the differing runs differ: unmodified ones, and those under some controls.
+
+    Controls that do not suffice.
     """
     if not seen.insufficient:
         return _of_unmodified(seen)
@@ -290,9 +291,7 @@ def _of_unmodified(seen: statements.Sample) -> str:
 
 
 def _of_pairs(seen: statements.Sample) -> str:
-    """Say what pairs of unmodified runs have in common, if each run follows from the one before
-    it.
-    """
+    """Say what pairs of unmodified runs have in common, if each run follows the one before."""
     message = mark(
         "The first run of each of {pairs} unmodified pairs gives the same, and each later run"
         " differs from it."
@@ -308,8 +307,9 @@ def _of_pairs(seen: statements.Sample) -> str:
 
 @say.register
 def certainty(statement: statements.Certainty) -> str:
-    """Say how sure it is that a set of controls removes the difference, or how many runs are needed
-    if too few agree.
+    """Say how sure it is that a set of controls removes the difference.
+
+    Or how many runs are needed if too few agree.
     """
     under, bound = statement.under, f"{statement.bound:.0%}"
     if not statement.wanted:
@@ -365,8 +365,9 @@ def acted_at(statement: statements.ActedAt) -> str:
 
 @say.register
 def seen_under(statement: statements.SeenUnder) -> str:
-    """Say under which controls an error of deterministic mode was seen, and that the search went on
-    without these controls.
+    """Say under which controls an error of deterministic mode was seen.
+
+    The search went on without these controls.
     """
     return form(
         len(statement.names),

@@ -18,8 +18,9 @@ from reprocheck.wording import (
 
 
 def told(check: Check) -> Check:
-    """Return the check with its sentences: verdict, lead, causes, fixes and next step in the
-    language that is spoken, the rest in English.
+    """Return the check with its sentences.
+
+    Verdict, lead, causes, fixes and next step in the language that is spoken, the rest in English.
     """
     with spoken("en"):
         check = recorded.told(trace.told(check))

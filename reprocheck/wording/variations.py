@@ -1,6 +1,4 @@
-"""The sentences on variations: what a run was varied by, and on which of that the training
-depends.
-"""
+"""The sentences on variations."""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
-"""From an entry point or a folder to an explained check: the runs, the verdict, the deeper runs,
-the causes.
+"""Lead from an entry point or a folder to an explained check.
+
+The runs, the verdict, the deeper runs, the causes.
 """

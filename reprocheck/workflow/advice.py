@@ -1,5 +1,6 @@
-"""Advice on a failed script that another command line fixes, worked out once, while the environment
-of the script still exists.
+"""Advise on a failed script that another command line fixes.
+
+Worked out once, while the environment of the script still exists.
 
 Each kind of failure is recognised by the exception that Python recorded, or by the last line of the
 script's log. The advice is kept in the record, so that the report says the same whenever it is
@@ -37,9 +38,7 @@ _HAS = "import sys; from importlib.util import find_spec; sys.exit(find_spec(sys
 
 
 def note(check: Check, folder: Path) -> None:
-    """Store the advice for a check whose script failed in the record of its folder, if there is
-    any.
-    """
+    """Store the advice for a check whose script failed in its record, if there is any."""
     if check.verdict.verdict != "script_failed" or check.record.compared:
         return
     found = advice(check)
@@ -52,8 +51,9 @@ def note(check: Check, folder: Path) -> None:
 
 
 def advice(check: Check) -> Advice | None:
-    """Return advice on the first run that failed; None if no command line is known to fix the
-    failure.
+    """Return advice on the first run that failed.
+
+    None if no command line is known to fix the failure.
     """
     run = next((run for run in check.runs if run.record.ended == "failed"), None)
     if run is None:
@@ -100,8 +100,9 @@ def _lacks_module(check: Check, run: Run) -> Advice | None:
 
 
 def _is_in_package(check: Check, run: Run) -> Advice | None:
-    """Return advice if the script uses relative imports, which need it to run as a module of a
-    package.
+    """Return advice for relative imports, which need the script to be run as a module.
+
+    A module of a package.
     """
     if check.record.entry_point.kind != "script" or not _ended_by(run, _RELATIVE):
         return None
@@ -115,9 +116,7 @@ def _is_in_package(check: Check, run: Run) -> Advice | None:
 
 
 def _got_our_options(check: Check, run: Run) -> Advice | None:
-    """Return advice if the script refused options of reprocheck that were written after its
-    name.
-    """
+    """Return advice if the script refused options of reprocheck written after its name."""
     words = check.record.entry_point.words
     refused = _last_line(run)
     if run.traces or not _UNKNOWN_OPTION.search(refused):
@@ -177,8 +176,9 @@ TAKES_VALUE: Mapping[str, bool] = {
 
 
 def interpreter_with(module: str, *, besides: str) -> str | None:
-    """Return the first interpreter of an active environment that has a module; `besides` is left
-    out.
+    """Return the first interpreter of an active environment that has a module.
+
+    `besides` is left out.
     """
     prefixes = filter(None, map(os.environ.get, ("VIRTUAL_ENV", "CONDA_PREFIX")))
     in_prefixes = (str(Path(prefix, "bin", "python")) for prefix in prefixes)
@@ -189,8 +189,7 @@ def interpreter_with(module: str, *, besides: str) -> str | None:
 
 
 def dotted_name(script: Path) -> tuple[Path, str]:
-    """Return the folder above the outermost package of a script, and the dotted module name from
-    there.
+    """Return the folder above the outermost package of a script, and its module name.
 
     A folder without `__init__.py` counts as a package if it lies in the working directory.
     """

@@ -76,9 +76,7 @@ def _nothing_to_compare(folder: Path, teller: Teller) -> bool:
 
 
 def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
-    """Return a context in which no other check runs in the working directory, unless both use
-    copies.
-    """
+    """Return a context without another check in the folder, unless both use copies."""
     from reprocheck import launch
 
     def waits() -> None:
@@ -90,8 +88,9 @@ def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
 
 
 def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
-    """Record one side of a comparison in `folder`: the runs, one run more at each wanted deeper
-    level of recording, and the user's files.
+    """Record one side of a comparison in `folder`.
+
+    The runs, one run more at each wanted deeper level of recording, and the user's files.
     """
     from reprocheck.wording import told
 

@@ -1,5 +1,6 @@
-"""After a check: record two more runs at deeper levels of recording if they can say why the runs
-differ.
+"""Record two more runs at deeper levels, if they can say why the runs differ.
+
+After a check.
 
 The verdict never depends on the deeper runs.
 """
@@ -72,8 +73,9 @@ def escalate(
 def _by_module(
     check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
 ) -> Check:
-    """Return the check with two more runs at level `module`: around the first difference if that is
-    enough, else from the start.
+    """Return the check with two more runs at level `module`.
+
+    Around the first difference if that is enough, else from the start.
     """
     begin = around(check, held, check.verdict.bitwise.first_iteration)
     if begin > 1:
@@ -92,8 +94,9 @@ def _by_operator(
     folder: Path,
     teller: Teller,
 ) -> Check:
-    """Return the check with two more runs at level `op`, inside the module that level `module`
-    named.
+    """Return the check with two more runs at level `op`, inside the differing module.
+
+    Level `module` named it.
 
     The runs are recorded around the difference if that is enough, else from the start.
     """
@@ -108,8 +111,9 @@ def _by_operator(
 
 
 def around(check: Check, held: Settings, first: int | None) -> int:
-    """Return the first iteration that must be recorded deeply: the one before iteration `first`, in
-    which the runs differ.
+    """Return the first iteration that must be recorded deeply: the one before `first`.
+
+    The runs differ in iteration `first`.
 
     1 if the training cannot be recorded from a later iteration on, or if run 1 left files, because
     it is not known in which iteration the files are read.
@@ -122,8 +126,9 @@ def around(check: Check, held: Settings, first: int | None) -> int:
 
 
 def iteration_of(rung: Rung | None) -> int | None:
-    """Return the iteration of a rung at level `module`; None if the runs agree or differ only
-    later.
+    """Return the iteration of a rung at level `module`.
+
+    None if the runs agree or differ only later.
     """
     if rung is None or rung.rung == "later":
         return None
@@ -131,8 +136,9 @@ def iteration_of(rung: Rung | None) -> int | None:
 
 
 def names_operator(check: Check) -> bool:
-    """Return whether runs at level `op`, recorded from a later iteration on, name the differing
-    operator.
+    """Return whether runs at level `op` from a later iteration on name the operator.
+
+    The one that differs.
 
     True, too, if operators can say no more of the rung that differs.
     """
@@ -178,8 +184,9 @@ def wanted(check: Check, held: Settings) -> bool:
 
 
 def iterations(check: Check, held: Settings, begin: int = 1) -> int:
-    """Return how many iterations to record: up to the one that decided the verdict, and at least
-    two after `begin`.
+    """Return how many iterations to record.
+
+    Up to the one that decided the verdict, and at least two after `begin`.
 
     `begin` is the first iteration that is recorded deeply. Never more than the user allows.
     """
@@ -206,8 +213,9 @@ def recorded(check: Check) -> int:
 
 
 def up_to_checks(check: Check, held: Settings, needed: int = 0) -> int:
-    """Return how many iterations the forward and the backward check need, or `needed` if that is
-    more.
+    """Return how many iterations both checks need, or `needed` if that is more.
+
+    The forward and the backward check.
 
     Never more than the user allows.
     """
@@ -236,9 +244,7 @@ def _recorded(
     inside: str = "",
     begin: int = 1,
 ) -> Check:
-    """Return the check with one more pair of runs; an error is noted in its coverage and its
-    record.
-    """
+    """Return the check with one more pair of runs; an error is noted in the record."""
     from reprocheck import launch
 
     teller.deeper(worded(check.verdict).title, level, inside)
@@ -288,8 +294,9 @@ def keep_caveat(folder: Path, caution: Statement) -> None:
 def with_operands(
     check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
 ) -> Check:
-    """Return the check with the input values of the operation that differs first, in a file beside
-    `replay.py`.
+    """Return the check with the inputs of the operation that differs first.
+
+    They lie in a file beside `replay.py`.
 
     If there are no values, a caveat says why. Never raises, except for an interrupt.
     """

@@ -11,13 +11,16 @@ from reprocheck.rules import entry
 
 
 def lead_of(check: Check) -> Lead | None:
-    """Return the rung, the cause, the line and the statement that reports tell first; None without
-    a ladder.
+    """Return the rung, the cause, the line and the statement that reports tell first.
+
+    None if there is no ladder.
     """
-    ladder, rung = check.ladder, check.first_rung
+    ladder = check.ladder
     cause = next(iter(check.causes), None)
     code = "" if cause is None else cause.code
     line = None if cause is None else cause.source
+    is_confirmed = cause is not None and cause.confidence == "confirmed"
+    rung = check.first_rung
     if check.variations is not None and check.variations.guilty:
         guilty, first = check.variations.guilty[0], check.training_rung or rung
         return Lead(
@@ -31,22 +34,30 @@ def lead_of(check: Check) -> Lead | None:
     if rung is None:
         return Lead(rung=None, cause=code, source=line, statement=ladder.statement)
     # what run 1 left is not it where runs that find the same agree under another control
-    is_confirmed = cause is not None and cause.confidence == "confirmed"
     if is_confirmed and isinstance(rung.evidence, LeftBehind) and code != entry("state-left").code:
         rung = check.training_rung or rung
-    statement: Statement | None = ladder.statement
-    if rung.statement is not None:
-        is_later = rung.rung != ladder.first
-        if is_later or (is_confirmed and _blames_unseeded(check, rung)):
-            statement = rung.statement
-        if is_later and rung.iteration:
-            statement = InIteration(iteration=rung.iteration, difference=rung.statement)
-    return Lead(rung=rung.rung, cause=code, source=line or rung.source, statement=statement)
+    statement = _of_rung(rung) if rung.rung != ladder.first else None
+    if is_confirmed and _blames_unseeded(check, rung):
+        statement = statement or rung.statement
+    return Lead(
+        rung=rung.rung,
+        cause=code,
+        source=line or rung.source,
+        statement=statement or ladder.statement,
+    )
+
+
+def _of_rung(rung: Rung) -> Statement | None:
+    """Return the statement of a rung, with the iteration if it is in one."""
+    if rung.statement is None or not rung.iteration:
+        return rung.statement
+    return InIteration(iteration=rung.iteration, difference=rung.statement)
 
 
 def _blames_unseeded(check: Check, rung: Rung) -> bool:
-    """Return whether a rung blames an unseeded generator for weights made at its line, while the
-    best cause is on another line.
+    """Return whether a rung blames an unseeded generator, and the best cause another line.
+
+    The generator made weights at the line of the rung.
     """
     line = rung.source
     if rung.rung != "initial weights" or line is None or check.causes[0].at == line.at:

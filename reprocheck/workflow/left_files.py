@@ -28,8 +28,10 @@ _OF_LIBRARIES = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Carried:
-    """Paths of files that run 1 left; those of the working directory come first, all others are
-    full paths with the home folder masked.
+    """Paths of files that run 1 left.
+
+    Those of the working directory come first, all others are full paths with the home folder
+    masked.
 
     read     files that changed during run 1 and that a later run opened for reading before it wrote
              them
@@ -72,9 +74,7 @@ def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
 
 
 def _is_of_a_library(runs: Sequence[Run], path: str) -> bool:
-    """Return whether a file is a cache or settings file of a library, with the same content in
-    every run.
-    """
+    """Return whether a file is a library's cache or settings, the same in every run."""
     reads = [run.first_reads[path] for run in runs if path in run.first_reads]
     if len({(read.size, read.hash) for read in reads}) > 1:
         return False
@@ -97,9 +97,7 @@ def seen_by_later(found: Carried) -> Iterator[VisibleLeft]:
 
 
 def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[LeftByEarlier]:
-    """Yield a statement that all runs read files of an earlier check; a copied folder holds them,
-    too.
-    """
+    """Yield a statement that all runs read files of an earlier check, even in a copy."""
     by_all = set(record.earlier).intersection(*map(attrgetter("opened"), runs))
     if not runs or not by_all:
         return

@@ -58,17 +58,16 @@ class Node:
 
     @property
     def worlds(self) -> frozenset[int]:
-        """The numbers of ranks (world sizes) that the processes reported; 0 for one that reported
-        none.
+        """The numbers of ranks (world sizes) that the processes reported.
+
+        0 for one that reported none.
         """
         return frozenset(trace.process.world or 0 for trace in self.runs[0].traces)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Merged:
-    """The result of a merge: the number of machines, the ranks, and the ranks that no machine
-    has.
-    """
+    """The result of a merge: the number of machines, the ranks, and the missing ranks."""
 
     nodes: int
     ranks: tuple[int, ...]
@@ -76,8 +75,9 @@ class Merged:
 
 
 def merge(paths: Sequence[Path], target: Path) -> Merged:
-    """Merge recordings (folders or zips) into `target`, a zip if its name ends in .zip, else a new
-    folder.
+    """Merge recordings (folders or zips) into `target`, a zip or a new folder.
+
+    A zip if its name ends in .zip.
 
     Raises UsageError if the recordings are not of the same run, and ReportError if a recording
     cannot be read or `target` cannot be written.
@@ -220,9 +220,7 @@ def _runs(
 
 
 def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> RunRecord:
-    """Return one merged run; its files are copied to the place that they have on the first
-    machine.
-    """
+    """Return one merged run; its files lie where they lie on the first machine."""
     one = parts[0]
     home = PurePath(one.trace).parent
     (folder / one.trace).mkdir(parents=True)

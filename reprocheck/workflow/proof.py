@@ -1,5 +1,7 @@
-"""The search for the cause: runs under controls until a set of controls is known to remove the
-difference, then a trial of the patch.
+"""Search for the cause.
+
+Runs under controls until a set of controls is known to remove the difference, then a trial of the
+patch.
 """
 
 from __future__ import annotations
@@ -123,6 +125,7 @@ def _made(check: Check, question: Question) -> int:
 def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
     """Make the runs that a question asks for and that are not in the record."""
     from reprocheck import launch
+    from reprocheck.model import Arm
     from reprocheck.search.folder_search import FEW, decided
     from reprocheck.workflow.repair import patched_files, runs_left
     from reprocheck.workflow.replay import with_record
@@ -141,18 +144,21 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         """Return whether the recorded runs answer the question."""
         return decided(with_record(check, folder), folder, question)
 
-    launch.record_arm(
-        *(shared.entry, settings, folder, shared.teller),
+    arm = Arm(
         name=f"{number}-{short or 'as-is'}",
         controls=(*check.record.controls, *controls),
-        seed=settings.seed,
-        runs=min(runs, runs_left(check, settings)),
-        steps=_iterations(check, settings),
+        runs=(),
+        fixes=fixes,
         reason=question.why,
         value=question.value,
         reference=question.reference,
         spared=question.spared,
-        fixes=fixes,
+    )
+    launch.record_arm(
+        *(shared.entry, settings, folder, shared.teller, arm),
+        seed=settings.seed,
+        runs=min(runs, runs_left(check, settings)),
+        steps=_iterations(check, settings),
         deep=question.deep and settings.level_of_runs == "auto",
         patched=patched_files(fixes, check, shared.entry, folder) if fixes else None,
         output=shared.teller.output,
@@ -161,8 +167,9 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
 
 
 def _iterations(check: Check, settings: Settings) -> int | None:
-    """Return how many iterations an arm records: enough to show the difference and for the default
-    of a check.
+    """Return how many iterations an arm records: enough to show the difference.
+
+    It is enough for the two checks, too.
 
     If run 1 left files, all iterations of the check, because it is not known which iteration wrote
     them.

@@ -1,5 +1,6 @@
-"""What the runs of a check themselves recorded at level `module`, and whether that is to explain
-the check.
+"""Take what the runs of a check recorded at level `module`, if that explains it.
+
+And whether that is to explain the check.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ def recorded_deeply(run: Run) -> int:
 
 
 def explains(check: Check) -> DeeperPair | None:
-    """Return the runs of the check as a pair if an explanation is wanted and they recorded the
-    first difference deeply.
+    """Return the runs of the check as a pair, if they recorded the first difference.
+
+    If an explanation is wanted, and they recorded it deeply.
 
     For two separate recordings the pair is always used, because nothing further can be recorded.
     """
@@ -72,8 +74,9 @@ def differs(check: Check) -> bool:
 
 
 def diverges_later(check: Check) -> bool:
-    """Return whether the forward and backward check pass, and a later loss is outside the
-    tolerance.
+    """Return whether both checks pass, and a later loss is outside the tolerance.
+
+    The forward and the backward check.
     """
     divergence = check.verdict.first_divergence
     if check.verdict.verdict != "reproducible" or divergence is None:
@@ -82,17 +85,14 @@ def diverges_later(check: Check) -> bool:
 
 
 def differs_in_bits(check: Check) -> bool:
-    """Return whether a search was asked for, and losses differ in bits but not beyond the
-    tolerance.
-    """
+    """Return whether a search was asked for, and losses differ within the tolerance."""
     verdict = check.verdict
     within = verdict.verdict == "reproducible" and verdict.bitwise.equal is False
     return check.record.searched and within and not verdict.bitwise.one_is_longer
 
 
 def differs_beside_not_finite(check: Check) -> bool:
-    """Return whether the check is inconclusive because a loss is not finite, and losses differ,
-    too.
+    """Return whether the check is undecided as a loss is not finite, and losses differ.
 
     Uninitialized memory, for example, has that effect.
     """
@@ -109,8 +109,7 @@ def last_checked(check: Check) -> int:
 
 
 def _differing_run(check: Check) -> Run:
-    """Return the run whose losses differ from run 1 first, else the one whose series makes the
-    check fail.
+    """Return the run that differs from run 1 first, in losses, else in a series.
 
     Run 2 if neither differs.
     """

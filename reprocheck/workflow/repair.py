@@ -1,5 +1,6 @@
-"""The patch of the user's source for the cause: made by the scan, tried in runs, and kept in the
-report folder.
+"""Patch the user's source for the cause.
+
+The patch is made by the scan, tried in runs, and kept in the report folder.
 """
 
 from __future__ import annotations
@@ -33,14 +34,16 @@ def repair(
     folder: Path,
     teller: Teller,
 ) -> None:
-    """Keep a patch for all confirmed causes in the report folder, if runs agree with the patch
-    applied.
+    """Keep a patch for all confirmed causes, if runs agree with the patch applied.
+
+    It lies in the report folder.
 
     Runs are made for that, unless the search has made them.
     """
     from reprocheck import launch
     from reprocheck.fixes.edits.difference import difference
     from reprocheck.fixes.patched_files import PATCH, SOURCES, written
+    from reprocheck.model import Arm
     from reprocheck.wording import progress
 
     if not _confirmed(check) or _decided(check, folder):
@@ -59,14 +62,13 @@ def repair(
     if missing > 0:
         reason = Reason(key="patch")
         teller.arm(ARM, progress.patched(reason, sorted(map(str, changed))), missing)
+        name = f"{len(check.record.arms) + 1}-{ARM}"
+        arm = Arm(name=name, controls=check.record.controls, runs=(), reason=reason)
         launch.record_arm(
-            *(entry, settings, folder, teller),
-            name=f"{len(check.record.arms) + 1}-{ARM}",
-            controls=check.record.controls,
+            *(entry, settings, folder, teller, arm),
             seed=settings.seed,
             runs=missing,
             steps=settings.steps,
-            reason=reason,
             patched=written(changed, folder / "arms" / SOURCES),
             output=teller.output,
             enough=partial(_decided, check, folder),
@@ -95,8 +97,9 @@ def runs_made(check: Check) -> int:
 
 
 def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]:
-    """Return file -> new text for a patch of all confirmed causes; empty if there is nothing to
-    fix.
+    """Return file -> new text for a patch of all confirmed causes.
+
+    Empty if there is nothing to fix.
     """
     found = _found(check, entry, folder)
     proved = () if check.search is None or check.smallest else check.search.fixes
@@ -121,9 +124,7 @@ def patched_files(
 
 
 def _found(check: Check, entry: EntryPoint, folder: Path) -> Result:
-    """Return what the scan finds in the script and in the user's modules that the script
-    imports.
-    """
+    """Return what the scan finds in the script and in the modules that it imports."""
     from reprocheck import scan
     from reprocheck.causes.usercode import UserCode
 
@@ -214,8 +215,9 @@ def _is_fixable(check: Check, cause: Cause, findings: Sequence[Finding]) -> bool
 
 
 def _lines(finding: Finding) -> set[tuple[str, str]]:
-    """Return the lines of a finding as (file name, line): its own, and the line that makes the
-    number which it is about.
+    """Return the lines of a finding as (file name, line).
+
+    Its own, and the line that makes the number which it is about.
     """
     name = Path(finding.path).name
     made = finding.evidence.get("made", "").partition(":")[0]
@@ -223,9 +225,7 @@ def _lines(finding: Finding) -> set[tuple[str, str]]:
 
 
 def program(check: Check) -> list[Path]:
-    """Return the script that the training processes execute, even if a shell script or launcher
-    started them.
-    """
+    """Return the script that the training processes execute, whatever started them."""
     if not check.runs:
         return []
     run = check.runs[0]
@@ -254,8 +254,9 @@ def _python_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def _decided(check: Check, folder: Path) -> bool:
-    """Return whether the runs with the patch give an answer: they differ, failed, or were not given
-    the patch.
+    """Return whether the runs with the patch give an answer.
+
+    They differ, failed, or were not given the patch.
     """
     made = _patched(check, folder)
     return made is not None and (made.untried or made.decided)

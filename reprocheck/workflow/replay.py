@@ -1,5 +1,6 @@
-"""Read back a recorded check, judge it and explain it: the only way from a report folder to the
-result model.
+"""Read back a recorded check, judge it and explain it.
+
+The only way from a report folder to the result model.
 
 Never runs the user's script.
 """
@@ -8,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import chain, starmap
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -66,8 +66,9 @@ _TO_EXPLAIN = ("not_reproducible", "script_failed")
 
 
 def load(folder: str | Path) -> Check:
-    """Return the check recorded in `folder`: traces read, losses compared, verdict given, and what
-    deeper runs say of the reason. Nothing is run.
+    """Return the check recorded in `folder`; nothing is run.
+
+    Traces read, losses compared, verdict given, and what deeper runs say of the reason.
 
     Args:
         folder: A report folder, such as `reports/latest`.
@@ -98,9 +99,7 @@ def load(folder: str | Path) -> Check:
 
 
 def close(folder: Path) -> None:
-    """Mark the report folder as complete: from now on its reports show the user's files as kept
-    there.
-    """
+    """Mark the report folder as complete: reports show the user's files as kept there."""
     if (folder / SOURCES).exists():
         from reprocheck.ladder import sources
 
@@ -182,8 +181,9 @@ def judged(folder: Path) -> Check:
 
 
 def nothing_to_compare(folder: Path, observer: Observer) -> bool:
-    """Return whether run 1 ended before its forward and backward check could be made, so that run 2
-    is useless.
+    """Return whether run 1 ended before its checks could be made: run 2 is useless.
+
+    The forward and the backward check.
 
     The observer is told so.
     """
@@ -208,8 +208,9 @@ def with_record(check: Check, folder: Path) -> Check:
 
 
 def explained(check: Check, folder: Path) -> Check:
-    """Return a judged check with the deeper pairs and arms of its present record, and its ladder,
-    causes and search.
+    """Return a judged check with its ladder, causes and search.
+
+    The deeper pairs and arms are those of its present record.
 
     An error here is noted in the coverage: the verdict stands on its own. Raises ReportError if
     there is no record.
@@ -246,8 +247,9 @@ def explained(check: Check, folder: Path) -> Check:
 
 
 def _with_hidden_difference(check: Check, folder: Path) -> Check:
-    """Add a caveat to a pass with equal losses for everything else that differs, such as printed
-    output.
+    """Add a caveat to a pass with equal losses for all else that differs.
+
+    Such as printed output.
     """
     from reprocheck.ladder.rungs import ladder_of
 
@@ -270,9 +272,7 @@ def _with_hidden_difference(check: Check, folder: Path) -> Check:
 
 
 def _without(check: Check, what: Explained, error: Exception) -> Check:
-    """Return the check with a note in its coverage that an error ended a part of the
-    explanation.
-    """
+    """Return the check with a note that an error ended a part of the explanation."""
     ended = Undetermined(what=what, error=f"{type(error).__name__}: {error}".rstrip(": "))
     return replace(check, unrecorded=(*check.unrecorded, ended))
 
@@ -311,8 +311,9 @@ def _with_reasons(check: Check, folder: Path) -> Check:
 
 
 def _still_unknown(check: Check) -> tuple[Cause, ...]:
-    """Return the causes, without *what produced it was not recorded* where a variation produced
-    it.
+    """Return the causes, without *what produced it was not recorded*.
+
+    A variation is known to have produced it.
     """
     if check.variations is None or not check.variations.guilty:
         return check.causes
@@ -321,8 +322,9 @@ def _still_unknown(check: Check) -> tuple[Cause, ...]:
 
 
 def _with_noise(check: Check, folder: Path) -> Check:
-    """Return a comparison of two recordings with the noise on each side, and the differing files of
-    the user.
+    """Return a comparison of two recordings with the noise on each side.
+
+    It holds the differing files of the user, too.
 
     Noise is how far the runs of one side differ among themselves.
     """
@@ -365,9 +367,7 @@ def _deeper_coverage(pair: DeeperPair) -> Iterator[PairEnded]:
 
 
 def _from_the_start(check: Check) -> Iterator[FromTheStart]:
-    """Yield a note if operators had to be recorded from the start, although the runs differ
-    later.
-    """
+    """Yield a note if operators had to be recorded from the start, without a need."""
     rung = check.first_rung
     is_late = rung is not None and (rung.iteration or 0) > 2
     if not is_late or own_pair(check) is not None:
@@ -381,8 +381,9 @@ def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[Any]:
 
 
 def changed_by_stops(runs: Sequence[Run]) -> Iterator[StopReached]:
-    """Yield that reprocheck stopped the runs: one statement if all runs ended alike, else one for
-    each.
+    """Yield that reprocheck stopped the runs.
+
+    One statement if all runs ended alike, else one for each.
     """
     stopped: list[tuple[Run, int]] = []
     for run in runs:
@@ -403,17 +404,19 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
     that it starts.
     """
     for run in runs[1:]:
-        set_inside = set(map(VARIABLE.__add__, {**runs[0].own_variables, **run.own_variables}))
-        set_inside |= _set_by_variations(run)
+        first = runs[0]
         own = {trace.rank: trace.environment for trace in run.traces}
-        pairs = [(runs[0].environment, run.environment)]
-        pairs += [(first.environment, own.get(first.rank, {})) for first in runs[0].traces]
-        # Where one side recorded no environment, nothing is known to differ.
-        differing = starmap(partial(_differing, run.number), filter(all, pairs))
-        found: dict[str, EnvironmentDifference] = {}
-        for one in chain.from_iterable(differing):
-            found.setdefault(one.key, one)
-        yield from (one for key, one in found.items() if key not in set_inside)
+        pairs = [(first.environment, run.environment)]
+        pairs += [(trace.environment, own.get(trace.rank, {})) for trace in first.traces]
+        differences: dict[str, EnvironmentDifference] = {}
+        for reference, facts in pairs:
+            # Where one side recorded no environment, nothing is known to differ.
+            if reference and facts:
+                for difference in _differing(run.number, reference, facts):
+                    differences.setdefault(difference.key, difference)
+        own_variables = (*first.own_variables, *run.own_variables)
+        set_inside = {f"{VARIABLE}{name}" for name in own_variables} | _set_by_variations(run)
+        yield from (one for key, one in differences.items() if key not in set_inside)
 
 
 def _set_by_variations(run: Run) -> set[str]:

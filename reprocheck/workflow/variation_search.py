@@ -1,5 +1,7 @@
-"""After a varied check: the further runs that find the variation on which the training depends, and
-those that leave out one under which the script fails.
+"""The further runs of a varied check.
+
+They find the variation on which the training depends, and leave out one under which the script
+fails.
 """
 
 from __future__ import annotations
@@ -48,10 +50,10 @@ def search(check: Check, entry: EntryPoint, held: Settings, folder: Path, teller
 
 
 def without_breaking(entry: EntryPoint, held: Settings, folder: Path, teller: Teller) -> Settings:
-    """Return the settings without the variations under which the script fails; a run without them
-    becomes run 2 of the record.
+    """Return the settings without the variations under which the script fails.
 
-    Where run 2 did not fail, or fails without variations, too, nothing is done.
+    A run without them becomes run 2 of the record. Where run 2 did not fail, or fails without
+    variations, too, nothing is done.
     """
     from reprocheck.recording import record as records
     from reprocheck.workflow.replay import explained, judged

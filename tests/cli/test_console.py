@@ -86,7 +86,7 @@ def test_text_is_wrapped_and_words_are_not_broken() -> None:
 
 def test_a_bar_can_be_drawn_from_its_start_on() -> None:
     stream = Stream(io.StringIO())
-    bar = stream.bar("files")
+    bar = stream.bar()
     task = bar.add_task("scanning", total=0)
     stream.rich.print(bar)
     bar.update(task, completed=30, total=1200)

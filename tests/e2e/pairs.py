@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck import launch
-from reprocheck.launch.run.plan import plan
+from reprocheck.launch.run.plan import Request, plan
 from reprocheck.launch.run.runs import record_runs
 from reprocheck.model import Check, CheckRecord, DeeperPair, Tolerance
 from reprocheck.recording import record
@@ -33,9 +33,9 @@ def explained(
     entry = launch.entry_point(command=[str(word) for word in command])
     folder = launch.prepare(workdir / "reports", entry.name)
     settings = replace(Settings(), runs=2, steps=steps, timeout=240.0)
+    request = Request(runs=2, steps=steps, level="module")
     runs = record_runs(
-        plan(entry, settings, folder, launch.Quiet(), None, runs=2, steps=steps, level="module"),
-        lambda runs: None,
+        plan(entry, settings, folder, launch.Quiet(), None, request), lambda runs: None
     )
     logs = "".join((folder / run.stderr).read_text(errors="replace")[-2000:] for run in runs)
     assert [run.ended for run in runs] == ["stopped", "stopped"], logs

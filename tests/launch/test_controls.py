@@ -76,16 +76,14 @@ def arm(
 ) -> Arm:
     """Runs of the same script under controls."""
     entry = launch.entry_point(script="train.py")
-    more = {
-        "seed": 5,
-        "runs": runs,
-        "steps": 3,
-        "reason": Reason(key="suffices"),
-        "patched": patched,
-    }
+    wanted = Arm(name=name, controls=controls, runs=(), reason=Reason(key="suffices"))
     return launch.record_arm(
-        entry, Settings(), folder, launch.Quiet(), name=name, controls=controls, **more
-    )  # type: ignore[arg-type]
+        *(entry, Settings(), folder, launch.Quiet(), wanted),
+        seed=5,
+        runs=runs,
+        steps=3,
+        patched=patched,
+    )
 
 
 def losses(folder: Path, runs: tuple[RunRecord, ...]) -> list[list[float]]:

@@ -201,9 +201,7 @@ def test_one_run_is_compared_with_the_runs_that_its_arm_names_and_with_no_others
     """As they are, the runs agree by luck: what one run under a control gives says nothing yet."""
     compared: dict[str, tuple[str, ...] | None] = {}
 
-    def judged(
-        self: Book, names: tuple[str, ...], patched: bool, arms: list[Arm], whole: Judged | None
-    ) -> Judged:
+    def judged(self: Book, names: tuple[str, ...], arms: list[Arm], whole: Judged | None) -> Judged:
         compared[arms[0].name] = None if whole is None else whole.names
         runs = failed(names=names)
         equal = replace(runs.verdict, bitwise=Bitwise(equal=True))

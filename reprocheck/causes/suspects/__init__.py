@@ -1,5 +1,6 @@
-"""Suspects: catalogue entries for the first differing rung, with one function for each rung, the
-best entry first.
+"""Choose suspects, which are catalogue entries, for the first differing rung.
+
+One function for each rung yields them, the best entry first.
 
 Each suspect names the recorded facts that show it; from these `causes.evidence` decides whether it
 is observed. A suspect that only fits, or rests on a line of the source, is suspected. A list of
@@ -40,8 +41,9 @@ def suspects(look: Look) -> Iterator[Suspect]:
 
 
 def _of_sides(look: Look) -> Iterator[Suspect]:
-    """Yield the suspects for two separate recordings: their input, their environments, then other
-    causes.
+    """Yield the suspects for two separate recordings.
+
+    First their input, then their environments, then other causes.
 
     Other causes are left out if the runs of each side agree among themselves, or if a changed
     program explains another hyper-parameter.
@@ -57,9 +59,7 @@ def _of_sides(look: Look) -> Iterator[Suspect]:
 
 
 def _beside(look: Look) -> Iterator[Suspect]:
-    """Yield differences of the environment if the difference is of rounding level, because they
-    explain no other.
-    """
+    """Yield differences of the environment, which explain only differences of rounding level."""
     if look.rung.size == "rounding":
         yield from only_suspected(environment(look))
         yield from if_hinted("compile-cache", look.hint("compile"), "a compilation")

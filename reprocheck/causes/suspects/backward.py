@@ -54,9 +54,7 @@ def _is_rounding(look: Look) -> bool:
 
 
 def _rounding(look: Look) -> Iterator[Suspect]:
-    """Yield the kinds of backward pass that are known to differ on accelerators, then any other
-    kernel.
-    """
+    """Yield the backward passes that are known to differ on accelerators, then other kernels."""
     for entry, pattern in _OF_DEVICE.get(look.device, _BACKWARDS).items():
         found = next(filter(pattern.search, look.operators), None)
         if found is None:
@@ -69,8 +67,9 @@ def _rounding(look: Look) -> Iterator[Suspect]:
 
 
 def _gross(look: Look) -> Iterator[Suspect]:
-    """Yield a private draw that changes gradients, and a listed operator in which large terms
-    cancel.
+    """Yield a private draw that changes gradients, and an operator in which large terms cancel.
+
+    The operator is one of the lists.
 
     The operator comes first only if nothing indicates a draw.
     """

@@ -1,5 +1,6 @@
-"""Suspects for batches that differ although the default generators agree, and for values that no
-recorded step made.
+"""Choose suspects for batches that differ, and for values that no recorded step made.
+
+The default generators agree in these cases.
 """
 
 from __future__ import annotations
@@ -79,9 +80,7 @@ def batch(look: Look) -> Iterator[Suspect]:
 
 
 def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
-    """Yield the suspects for a data set, or the subset taken from it, that differs before the
-    training.
-    """
+    """Yield the suspects for a data set, or a subset of it, that differs before the training."""
     early = batch.drawn_before_seed or {}
     drawn = drawn_early(early)
     private, draw = look.hint("entropy"), look.unseeded_draw()
@@ -111,9 +110,7 @@ def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 
 
 def drawn_early(early: Mapping[str, str]) -> tuple[DrawnBeforeSeed, ...]:
-    """Return a statement for each generator that was seeded only after something had drawn from
-    it.
-    """
+    """Return a statement for each generator that was drawn from before it was seeded."""
     return tuple(DrawnBeforeSeed(generator=name, seed=seed) for name, seed in early.items())
 
 
@@ -190,9 +187,7 @@ def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 
 
 def _any(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
-    """Yield the suspects for other samples: those for another order, and those for another
-    content.
-    """
+    """Yield the suspects for other samples: another order, and another content."""
     yield from unfilled(look)
     yield from origins(look)
     yield from _order(look, batch)
@@ -219,8 +214,9 @@ def unfilled(look: Look) -> Iterator[Suspect]:
 
 
 def origins(look: Look) -> Iterator[Suspect]:
-    """Yield suspects for orders that Python, the file system or time decides, if a line of the
-    source indicates one.
+    """Yield suspects for orders that Python, the file system or time decides.
+
+    A line of the source must indicate one.
     """
     for name, (kinds, does) in ORIGINS.items():
         found = look.hint(*kinds)
@@ -241,8 +237,9 @@ def origins(look: Look) -> Iterator[Suspect]:
 
 
 def _without_hash(found: Hint) -> str:
-    """Return the line with a sorted set, or with a checksum instead of a hash; "" if no replacement
-    is known.
+    """Return the line with a sorted set, or with a checksum instead of a hash.
+
+    "" if no replacement is known.
     """
     if not found.of:
         return ""

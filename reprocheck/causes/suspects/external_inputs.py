@@ -1,5 +1,6 @@
-"""Suspects for what the runs were given: arguments, variables and files, and other source in two
-separate recordings.
+"""Choose suspects for what the runs were given: arguments, variables and files.
+
+For two separate recordings, other source, too.
 """
 
 from __future__ import annotations
@@ -94,9 +95,7 @@ def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
 
 
 def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:
-    """Return whether a differing line or argument names what differs first in the training, such as
-    `lr`.
-    """
+    """Return whether a differing line or argument names what differs first, such as `lr`."""
     if below is None or not below.place:
         return False
     name = below.place.rpartition(".")[2]

@@ -37,9 +37,7 @@ _DRAWING = re.compile(
 
 
 def forward(look: Look) -> Iterator[Suspect]:
-    """Yield the suspects for a module or loss that differs, by the first case of the table that
-    holds.
-    """
+    """Yield the suspects for a differing module or loss: the first case of the table that holds."""
     yield from of_first_case(_CASES, look)
 
 
@@ -75,8 +73,9 @@ def _seeded_by_clock(look: Look) -> Iterator[Suspect]:
 
 
 def _from_elsewhere(look: Look) -> bool:
-    """Return whether nothing recorded made the input of the first differing operator, or only the
-    loss was recorded, and no line draws from the system.
+    """Return whether nothing recorded made the input of the first differing operator.
+
+    Also true if only the loss was recorded; false if a line draws from the system.
     """
     victim = look.operator_is_victim
     if victim and look.feeding(*_FEEDS, "clock"):
@@ -150,9 +149,7 @@ def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
 
 
 def _unrecorded(look: Look) -> Iterator[Suspect]:
-    """Yield the suspects for inputs that differ although no recorded step that makes them
-    differs.
-    """
+    """Yield the suspects for inputs that differ, while all recorded steps that make them agree."""
     feeding = look.feeding(*_FEEDS)
     if feeding is not None and feeding.kind == "memory":
         yield by_hint("uninitialised-memory", feeding, "an unfilled tensor that feeds")

@@ -108,9 +108,7 @@ def generators(look: Look) -> Iterator[Suspect]:
 
 
 def _of_draw(look: Look, shown: StateDiffers) -> str:
-    """Return the name of the entry for a draw from an unseeded generator, by who draws and what is
-    drawn.
-    """
+    """Return the entry for a draw from an unseeded generator, by who draws and what is drawn."""
     rung = look.ladder.rung("batch")
     batch = BatchDiffers()
     if isinstance(rung.evidence, BatchDiffers):
@@ -140,8 +138,9 @@ def _drawn_outside(look: Look, shown: StateDiffers, batch: BatchDiffers) -> str:
 
 
 def _made_of(look: Look, batch: BatchDiffers) -> str:
-    """Return the name of the entry for what the script drew before a loader handed it out: a
-    subset, an order, or values.
+    """Return the entry for what the script drew before a loader handed it out.
+
+    That is a subset, an order, or values.
     """
     if batch.subset:
         return "unseeded-split"

@@ -39,9 +39,7 @@ _SHUFFLES = frozenset({"shuffle", "permutation", "permuted", "sample", "choice",
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Suspect:
-    """An entry of the catalogue by its name, with what supports it beside the statement of the
-    rung.
-    """
+    """An entry of the catalogue by its name, with what supports it beside the rung."""
 
     name: str
     shown: tuple[Recorded, ...] = ()
@@ -59,8 +57,9 @@ class Suspect:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Look:
-    """The parameter of all functions that yield suspects: the check, its ladder, the first
-    differing rung, and the user's files.
+    """What all functions that yield suspects are given.
+
+    The check, its ladder, the first differing rung, and the user's files.
     """
 
     check: Check
@@ -79,9 +78,7 @@ class Look:
         return (Recorded(kind=kind, of=self.rung.place or self.rung.rung),)
 
     def generator_facts(self) -> tuple[Recorded, ...]:
-        """Return the facts on the generators that the rung names: their states differ, and how each
-        was seeded.
-        """
+        """Return facts on the generators of the rung: unequal states, and how each was seeded."""
         facts = []
         for generator in self.rung.generators.drawn:
             seeded = _MADE if generator.key else _SEEDED
@@ -92,9 +89,7 @@ class Look:
         return tuple(facts)
 
     def seed_line(self) -> SourceLine | None:
-        """Return the line that seeded, with its text; the line of the rung if no such line was
-        recorded.
-        """
+        """Return the line that seeded, with its text; the line of the rung if none was recorded."""
         return self.line_at(seed_line(self.rung.evidence))
 
     def line_at(self, place: str) -> SourceLine | None:
@@ -105,9 +100,7 @@ class Look:
         return self.code.with_text(line)
 
     def given_generator(self) -> tuple[Recorded, ...]:
-        """Return the fact that the first differing operator was given a generator of its own; else
-        nothing.
-        """
+        """Return the fact that the first differing operator has its own generator, if it has."""
         operator = self.rung.operator
         if operator is None or not operator.given_generator:
             return ()
@@ -169,8 +162,9 @@ class Look:
         return tuple(dict.fromkeys(chain.from_iterable(found)))[:MOST_LISTED]
 
     def unseeded_draw(self) -> Hint | None:
-        """Return a line that draws from a generator of Python or NumPy whose state differs, if no
-        recorded draw uses it.
+        """Return a line that draws from a generator whose state differs, without a recorded draw.
+
+        The generator is one of Python or NumPy.
         """
         return self.draw_from(self.rung.unused_generators)
 
@@ -179,8 +173,9 @@ class Look:
         return next(self._drawing(generators), None)
 
     def draws_an_order(self, generators: Sequence[str]) -> bool:
-        """Return whether a line draws an order from one of these generators; True if no such line
-        is known.
+        """Return whether a line draws an order from one of these generators.
+
+        True if no such line is known.
         """
         drawing = list(self._drawing(generators))
         return not drawing or any(map(draws_order, drawing))
@@ -225,9 +220,7 @@ def takes_another_path(look: Look) -> bool:
 
 
 def draws_order(hint: Hint) -> bool:
-    """Return whether a line draws an order of several things, as `shuffle` does, and not one single
-    thing.
-    """
+    """Return whether a line draws an order of several things, as `shuffle` does."""
     return last_part(hint.name) in _SHUFFLES and not hint.one
 
 

@@ -1,5 +1,6 @@
-"""Suspects for runs that take different paths through the code: what decides the path, if a line
-shows it.
+"""Choose suspects for runs that take different paths through the code.
+
+A line may show what decides the path.
 """
 
 from __future__ import annotations
@@ -32,9 +33,7 @@ if choices.random() < 0.5:  # instead of: {text}"""
 
 
 def other_path(look: Look) -> Iterator[Suspect]:
-    """Yield the suspect for different paths, with the line on which the clock or the system
-    decides.
-    """
+    """Yield the suspect for different paths, with a line on which clock or system decides."""
     shown = look.recorded("path differs")
     decides = look.hint(BY_CLOCK, BY_SYSTEM)
     if decides is not None:
@@ -46,8 +45,9 @@ def other_path(look: Look) -> Iterator[Suspect]:
 
 
 def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect]:
-    """Yield the suspect that the clock decides the path, without facts, because the record does not
-    show what decided.
+    """Yield the suspect that the clock decides the path.
+
+    It has no facts, because the record does not show what decided.
     """
     clock = code.of(BY_CLOCK, near=near)
     if clock is not None:

@@ -51,8 +51,9 @@ def files(look: Look) -> Iterator[Suspect]:
 
 
 def hyper_parameters(look: Look) -> Iterator[Suspect]:
-    """Yield the suspects for hyper-parameters that are computed or drawn, or for an update that
-    only one run makes.
+    """Yield the suspects for hyper-parameters, or for an update that only one run makes.
+
+    Hyper-parameters may be computed or drawn.
     """
     if look.rung.another_path:
         yield from other_path(look)
@@ -70,9 +71,7 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
 
 
 def weights(look: Look) -> Iterator[Suspect]:
-    """Yield the suspects for initial weights, by the states of the generators when the weight was
-    made.
-    """
+    """Yield the suspects for initial weights, by the generator states when they were made."""
     shown = look.shown(WeightsDiffer)
     shapes = look.rung.measured.shapes
     if shapes is not None:
@@ -171,8 +170,9 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
 
 
 def _without_states(look: Look) -> Iterator[Suspect]:
-    """Yield the suspects for weights made while no generator was recorded: loaded, copied, or made
-    in another process.
+    """Yield the suspects for weights made while no generator was recorded.
+
+    They were loaded, copied, or made in another process.
     """
     system = look.hint("entropy", "clock")
     shown = look.shown(WeightsDiffer)

@@ -1,5 +1,6 @@
-"""`reprocheck suite COMMAND`: many targets, checked every night. One module a command, as beside
-this folder; each is imported when it is asked for.
+"""`reprocheck suite COMMAND`: many targets, checked every night.
+
+One module a command, as beside this folder; each is imported when it is asked for.
 """
 
 from __future__ import annotations

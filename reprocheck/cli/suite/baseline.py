@@ -98,8 +98,9 @@ class _Open:
     history: History
 
     def names(self, asked: Sequence[str] | None) -> list[str] | None:
-        """Return the named targets, including those that the suite no longer has; None if none was
-        named.
+        """Return the named targets, including those that the suite no longer has.
+
+        None if none was named.
         """
         if not asked:
             return None
@@ -114,8 +115,9 @@ class _Open:
     def checks(
         self, night: str | None, names: Sequence[str] | None, *, good: bool = False
     ) -> tuple[TargetCheck, ...]:
-        """Return the checks of the named targets, or of all, in a night; without a night the last
-        one of each target; `good`: the last good one.
+        """Return the checks of the named targets, or of all, in a night.
+
+        Without a night, the last one of each target; `good`: the last good one.
         """
         from reprocheck.suite.baselines.newest import last_checks, of_night
 
@@ -138,8 +140,9 @@ class _Open:
         return found
 
     def allow(self, target: str) -> Allow | None:
-        """Return how far from its baseline the target's settings allow it to be; None if they say
-        nothing.
+        """Return how far from its baseline the target's settings allow it to be.
+
+        None if they say nothing.
         """
         return next((one.allow for one in self.suite.targets if one.name == target), None)
 
@@ -172,8 +175,10 @@ def accept(
         option("--record", help="Record the training more deeply now, and keep that."),
     ] = False,
 ) -> int:
-    """Accept curves: of the named targets, else all that have changed. Without --night the last
-    check of each named target counts, and without names the last good one of each.
+    """Accept curves of the named targets, else all that have changed.
+
+    Without --night the last check of each named target counts, and without names the last good one
+    of each.
     """
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite import baselines
@@ -217,8 +222,10 @@ def accept(
 def _to_accept(
     opened: _Open, checks: Sequence[TargetCheck], *, force: bool
 ) -> tuple[TargetCheck, ...]:
-    """Return the checks to accept if no target is named: good checks (any, if `force`) whose curves
-    differ from their baselines. A resume check has no curves.
+    """Return the checks to accept if no target is named.
+
+    Good checks (any, if `force`) whose curves differ from their baselines. A resume check has no
+    curves.
     """
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite.baselines.accept import apart
@@ -273,8 +280,9 @@ def _baselines(opened: _Open, names: Sequence[str] | None) -> list[Baseline]:
 
 
 def current(baselines: Iterable[Baseline]) -> list[Baseline]:
-    """Return the baselines that count: the first for each target and key, from baselines sorted
-    newest first.
+    """Return the baselines that count, from baselines sorted newest first.
+
+    The first for each target and key.
     """
     newest: dict[tuple[str, str], Baseline] = {}
     for baseline in baselines:

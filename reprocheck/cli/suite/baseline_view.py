@@ -261,8 +261,9 @@ def _cells(difference: Difference, *, ranks: bool) -> Iterator[str]:
 
 
 def _numbers(value: float | None, other: float | None) -> tuple[str, str]:
-    """Format two values with nine digits, enough to tell single-precision numbers apart; in full if
-    nine digits look the same.
+    """Format two values with nine digits, or in full if nine digits look the same.
+
+    Nine are enough to tell single-precision numbers apart.
     """
     if value is None or other is None:
         return _number(value), _number(other)

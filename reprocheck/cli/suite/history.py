@@ -226,9 +226,7 @@ def _table(
     notes: Iterable[tuple[str, ...]],
     styles: Iterable[str],
 ) -> None:
-    """Print rows in columns, the first row with the column names, and the notes of each row below
-    it.
-    """
+    """Print rows in columns below the column names, with the notes of each row below it."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     right = [name in RIGHT for name in rows[0]]
     for row, below, style in zip(rows, notes, styles, strict=True):

@@ -143,8 +143,9 @@ def _print(
 
 
 def _said(history: History, night: Night) -> str:
-    """Describe a night: `night 2026-11-23T02-00-00Z-1f3a: 118 of 120 targets good`, and its missing
-    shards.
+    """Describe a night with its missing shards.
+
+    `night 2026-11-23T02-00-00Z-1f3a: 118 of 120 targets good`
     """
     from reprocheck.suite.history.shards import ranges, share_of
 

@@ -144,8 +144,9 @@ class NightView:
         self.err.paragraph(text, style=style)
 
     def _summary(self) -> str:
-        """Summarize the night so far: `3 of 12 checked · 1 not good · under way: resnet · 2 min 5
-        s`, or with `2 of 9 recorded`.
+        """Summarize the night so far.
+
+        `3 of 12 checked · 1 not good · under way: resnet · 2 min 5 s`, or with `2 of 9 recorded`.
         """
         parts = [f"{self._ended} of {self._to_do} checked"]
         if self._bad:
@@ -173,9 +174,7 @@ class NightView:
         self._live.start(refresh=True)
 
     def _table(self) -> RenderableType:
-        """Return the live table: the good checks that ended last, the checks under way, and a
-        summary.
-        """
+        """Return the live table: good checks that ended last, checks under way, and a summary."""
         from rich.console import Group
 
         height = 24

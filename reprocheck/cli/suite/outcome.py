@@ -38,8 +38,7 @@ def print_outcome(
     *,
     elsewhere: Path | None = None,
 ) -> None:
-    """Print the night in a few lines; those that name what failed and the next command are the last
-    ones.
+    """Print the night in a few lines; the last ones name what failed and the next command.
 
     report     the night with all targets, those that it did not select, too
     index      the first page of the site
@@ -88,9 +87,10 @@ def _print_state(state: TargetState, check: TargetCheck | None, suite: Suite, ou
 def _next(
     outcome: Outcome, report: NightReport, elsewhere: Path | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the commands to type next, as (purpose, command). If the night was kept elsewhere, or
-    is one shard, merging comes first, because other commands read the history of the suite's own
-    folder.
+    """Yield the commands to type next, as (purpose, command).
+
+    If the night was kept elsewhere, or is one shard, merging comes first, because other commands
+    read the history of the suite's own folder.
     """
     if elsewhere is not None:
         folder = shlex.quote(str(elsewhere))

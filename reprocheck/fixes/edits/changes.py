@@ -100,16 +100,16 @@ def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
 
 
 def in_place_of(node: cst.BaseExpression, text: str) -> tuple[cst.CSTNode, Change]:
-    """Return an expression and its replacement, which keeps the parentheses around the
-    expression.
-    """
+    """Return an expression and its replacement, which keeps the parentheses around it."""
     value = cst.parse_expression(text).with_changes(lpar=node.lpar, rpar=node.rpar)
     return node, lambda _: value
 
 
 def with_items(node: cst.CSTNode, items: Sequence[str], indentation: str | None) -> cst.CSTNode:
-    """Return a dict with more items at its end: each on an indented line of its own if an
-    indentation is given, else on the line of the last item.
+    """Return a dict with more items at its end.
+
+    Each on an indented line of its own if an indentation is given, else on the line of the last
+    item.
     """
     display = cst.ensure_type(node, cst.Dict)
     between: cst.BaseParenthesizableWhitespace = cst.SimpleWhitespace(" ")
@@ -157,9 +157,7 @@ def beginning_with(line: str) -> Change:
 
 
 def _as_block(body: cst.BaseSuite) -> cst.IndentedBlock:
-    """Return the body of a function as an indented block, even if it was on the line of the
-    `def`.
-    """
+    """Return the body of a function as an indented block, even if it was on the `def` line."""
     if isinstance(body, cst.IndentedBlock):
         return body
     suite = cst.ensure_type(body, cst.SimpleStatementSuite)
@@ -168,8 +166,9 @@ def _as_block(body: cst.BaseSuite) -> cst.IndentedBlock:
 
 
 class _Changing(cst.CSTTransformer):
-    """Changes nodes, and visits only nodes that contain changes: `around` holds the nodes on the
-    way.
+    """Changes nodes, and visits only nodes that contain changes.
+
+    `around` holds the nodes on the way.
     """
 
     def __init__(

@@ -18,8 +18,7 @@ from reprocheck.scan.source import decode, encoding
 def difference(
     changed: Mapping[Path, str], given: Mapping[Path, bytes] = MappingProxyType({})
 ) -> str:
-    """Return a unified diff of all files, which `patch -p1` and `git apply` accept in the working
-    directory.
+    """Return a unified diff of all files for `patch -p1` and `git apply` in the working directory.
 
     If a file lies outside of it, the first line of the diff says in which folder to apply it.
     `given` is the content of files that differs from the content on disk.
@@ -39,8 +38,9 @@ def difference(
 
 
 def unified(name: str, before: str, after: str, *, context: int = 3) -> str:
-    """Return the unified difference of two texts of a file, with what `patch` wants below the last
-    line of one without end.
+    """Return the unified difference of two texts of a file.
+
+    It has what `patch` wants below the last line of a text without a line end.
     """
     old, new = before.splitlines(True), after.splitlines(True)
     rows = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", n=context)
@@ -51,8 +51,9 @@ def unified(name: str, before: str, after: str, *, context: int = 3) -> str:
 
 
 def patch_folder(paths: Iterable[Path]) -> Path:
-    """Return the folder that the names in a patch are relative to: the working directory, or the
-    common parent of all files outside of it.
+    """Return the folder that the names in a patch are relative to.
+
+    The working directory, or the common parent of all files outside of it.
     """
     files = [_absolute(path) for path in paths]
     here = Path.cwd()
@@ -95,8 +96,9 @@ def encoded(path: Path, text: str) -> bytes:
 
 
 def dirty(paths: Iterable[Path]) -> str | None:
-    """Return a file with uncommitted changes in a git tree that contains one of these files; None
-    if there is none.
+    """Return a file with uncommitted changes in a git tree that contains one of these files.
+
+    None if there is none.
     """
     for folder in {path.resolve().parent for path in paths}:
         try:

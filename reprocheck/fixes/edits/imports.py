@@ -17,8 +17,9 @@ AnyNode = TypeVar("AnyNode", bound=cst.CSTNode)
 
 
 def can_bind(tree: Tree, module: str) -> bool:
-    """Return whether a module can be used at the top: it is imported there, or its name is free and
-    an import there is allowed.
+    """Return whether a module can be used at the top.
+
+    It is imported there, or its name is free and an import there is allowed.
     """
     if bound_as(tree.module.body, module) is not None:
         return True
@@ -38,8 +39,9 @@ def name_of(tree: Tree, module: str) -> str:
 
 
 def bound_as(statements: Sequence[cst.CSTNode], module: str) -> str | None:
-    """Return what these statements let one write for a module: `np` for `import numpy as np`,
-    `tf.keras` for `import tensorflow as tf`.
+    """Return what these statements let one write for a module.
+
+    `np` for `import numpy as np`, `tf.keras` for `import tensorflow as tf`.
     """
     return _bound(statements).get(module)
 
@@ -56,8 +58,9 @@ def _bound(statements: Sequence[cst.CSTNode]) -> dict[str, str]:
 
 
 def imported(imports: Iterable[cst.Import | cst.ImportFrom]) -> Iterator[tuple[str, str]]:
-    """Yield the dotted name of each thing that imports bring, and the name that it is given; `*`
-    for that of a star import.
+    """Yield the dotted name of each imported thing, and the name that it gets.
+
+    `*` for that of a star import.
     """
     for node in imports:
         if isinstance(node, cst.Import):
@@ -72,8 +75,9 @@ def imported(imports: Iterable[cst.Import | cst.ImportFrom]) -> Iterator[tuple[s
 
 
 def _of_module(imported: cst.ImportAlias) -> tuple[str, str]:
-    """Return the module and the bound name of an import: `import numpy.random` binds `numpy`,
-    `import numpy.random as npr` binds `npr`.
+    """Return the module and the bound name of an import.
+
+    `import numpy.random` binds `numpy`, `import numpy.random as npr` binds `npr`.
     """
     if imported.evaluated_alias:
         return imported.evaluated_name, imported.evaluated_alias
@@ -82,8 +86,9 @@ def _of_module(imported: cst.ImportAlias) -> tuple[str, str]:
 
 
 def place(tree: Tree, before: int) -> int:
-    """Return how many statements of the module stand above the seeding lines: those up to the last
-    import of its head, all above a line.
+    """Return how many statements of the module stand above the seeding lines.
+
+    They end with the last import of its head, and all stand above a line.
     """
     index = 0
     above = takewhile(lambda statement: tree.last_line(statement) < before, tree.module.body)
@@ -119,8 +124,9 @@ def _is_docstring(statement: cst.CSTNode) -> bool:
 def headed(
     module: cst.Module, index: int, imports: Collection[str], heads: Sequence[tuple[str, str]]
 ) -> cst.Module:
-    """Return the module with imports that it lacks and lines after its first statements, each a
-    module and what is called in it.
+    """Return the module with missing imports, and lines after its first statements.
+
+    Each of the lines is a module and what is called in it.
     """
     above, below = module.body[:index], list(module.body[index:])
     bound = _bound(above)
@@ -138,8 +144,9 @@ def headed(
 
 
 def _import(head: list[Statement], name: str) -> None:
-    """Import a module below the last import of its kind, such as standard library; a first import
-    of the standard library goes in a block above the others, else below them all.
+    """Import a module below the last import of its kind, such as standard library.
+
+    A first import of the standard library goes in a block above the others, else below them all.
     """
     kinds = list(map(_kinds, head))
     index = max((number for number, one in enumerate(kinds, 1) if _kind(name) in one), default=0)

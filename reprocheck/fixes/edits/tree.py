@@ -86,8 +86,9 @@ def _places(text: str, data: bytes) -> list[_Place]:
 
 
 def _tables(tree: ast.Module) -> Iterator[ast.expr]:
-    """Yield the outermost displays in brackets that are long and hold nothing but constants, among
-    the values at the top level.
+    """Yield the outermost long displays in brackets that hold nothing but constants.
+
+    Only among the values at the top level.
     """
     for statement in tree.body:
         value = getattr(statement, "value", None)
@@ -177,8 +178,9 @@ class Tree:
         return self.node(span, cst.BaseExpression)  # type: ignore[type-abstract]
 
     def statement(self, node: ast.stmt) -> Statement | None:
-        """Return the statement at the position of an `ast` node; None if another one precedes it on
-        its line.
+        """Return the statement at the position of an `ast` node.
+
+        None if another one precedes it on its line.
         """
         column = self._column(node.lineno, node.col_offset)
         for one in self.every(*_STATEMENTS):
@@ -192,9 +194,7 @@ class Tree:
         return len(self.lines[line].encode()[:offset].decode()) + 1
 
     def call_at(self, finding: Finding) -> cst.Call | None:
-        """Return the call that a finding underlines, if all of its arguments are visible (no
-        `*args` or `**kwargs`).
-        """
+        """Return the call that a finding underlines, if no argument is hidden by `*` or `**`."""
         call = self.at(finding, cst.Call)
         if call is None or is_open(call):
             return None
@@ -228,8 +228,9 @@ class Tree:
         return self.nearest(node, cst.SimpleStatementLine)
 
     def name(self, node: cst.CSTNode) -> str:
-        """Return the dotted name through imports, `builtins.` included; as written where no import
-        binds it; empty for no name.
+        """Return the dotted name through imports, `builtins.` included.
+
+        It stays as written if no import binds it; empty for no name.
         """
         scope = self._scopes.get(node)
         found = scope.get_qualified_names_for(node) if scope is not None else ()
@@ -239,8 +240,9 @@ class Tree:
         return names.pop()
 
     def function(self, node: cst.CSTNode | None) -> str:
-        """Return the dotted name of the function that an expression calls; empty if it is no
-        call.
+        """Return the dotted name of the function that an expression calls.
+
+        Empty if it is no call.
         """
         if not isinstance(node, cst.Call):
             return ""
@@ -255,8 +257,9 @@ class Tree:
         return [node for node in self.every(cst.Name) if node.value == name]
 
     def binds(self, name: str) -> tuple[cst.CSTNode, ...]:
-        """Return what gives a name a value anywhere in the text: assignments, definitions,
-        parameters, loops; no imports.
+        """Return what gives a name a value anywhere in the text, imports excluded.
+
+        Assignments, definitions, parameters and loops.
         """
         return tuple(self._bound.get(name, ()))
 
@@ -294,8 +297,9 @@ class Tree:
         return isinstance(parent, cst.Global | cst.Nonlocal)
 
     def once(self, node: cst.CSTNode) -> bool:
-        """Return whether the place is executed once, as far as the text shows: no loop, no function
-        that is called from several places.
+        """Return whether the place is executed once, as far as the text shows.
+
+        No loop is around it, and no function that is called from several places.
         """
         # what may execute what is inside of it more than once
         nearest = self.nearest(node, *_LOOPS, cst.FunctionDef)
@@ -306,8 +310,9 @@ class Tree:
         return nearest.name.value in _ONCE or self._is_called_once(nearest)
 
     def is_repeated(self, node: cst.CSTNode) -> bool:
-        """Return whether the text shows that a node is executed often: in a loop, or in a function
-        that is called in one.
+        """Return whether the text shows that a node is executed often.
+
+        It stands in a loop, or in a function that is called in one.
         """
         if self.nearest(node, *_LOOPS) is not None:
             return True
@@ -317,9 +322,7 @@ class Tree:
         return any(map(self._is_in_loop, calls))
 
     def _is_in_loop(self, call: cst.Call) -> bool:
-        """Return whether a loop makes a call in each iteration, and not only to get its
-        iterable.
-        """
+        """Return whether a loop makes a call in each iteration, not only to get its iterable."""
         loops = of_kind(self.around(call), cst.For, cst.While)
         each_time = (loop.body if isinstance(loop, cst.For) else loop for loop in loops)
         return any(call in inside(part) for part in each_time)

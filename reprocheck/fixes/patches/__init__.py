@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
 
 def _in_one_place(fix: Fixer) -> Fixer:
-    """Return a fixer for places that run once in one process: elsewhere its fixed number would make
-    different random streams alike.
+    """Return a fixer for places that run once in one process.
+
+    Elsewhere its fixed number would make different random streams alike.
     """
 
     @wraps(fix)
@@ -136,8 +137,9 @@ def _patched(tree: Tree, edits: Sequence[Edit]) -> str:
 
 
 def _heads(edits: Sequence[Edit]) -> list[tuple[str, str]]:
-    """Return the lines for the top of the program: one for each function that seeds, with the first
-    number that is asked for.
+    """Return the lines for the top of the program.
+
+    One for each function that seeds, with the first number that is asked for.
     """
     heads: dict[tuple[str, str], str] = {}
     for edit in edits:

@@ -1,5 +1,6 @@
-"""Switches: names that were misspelt, values that are wrong, functions that were assigned to
-instead of called.
+"""Fix switches.
+
+Names that were misspelt, values that are wrong, functions that were assigned to instead of called.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ def switched_off(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def seed_called(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """Call a seeding function: `numpy.random.seed = 0` becomes `numpy.random.seed(0)`, and a bare
-    `torch.manual_seed` becomes `torch.manual_seed(0)`.
+    """Call a seeding function: `numpy.random.seed = 0` becomes `numpy.random.seed(0)`.
+
+    A bare `torch.manual_seed` becomes `torch.manual_seed(0)`.
     """
     match _assignment(tree, finding):
         case cst.Assign(targets=[seed], value=cst.Integer() as constant) as assign if tree.once(
@@ -54,8 +56,9 @@ def _with_zero(function: cst.CSTNode) -> cst.CSTNode:
 
 
 def _settled(tree: Tree, function: cst.BaseExpression) -> frozenset[str]:
-    """Return the streams, by their titles, that a function seeds from here on, where it is called
-    at the top level of the program.
+    """Return the streams, by their titles, that a function seeds from here on.
+
+    Only if it is called at the top level of the program.
     """
     known = tables.seeds().get(canonical(tree.name(function)))
     line = tree.statement_of(function)

@@ -21,8 +21,9 @@ CallFixer = Callable[["Tree", cst.Call, Finding, int], Edit | None]
 
 
 def on_call(fix: CallFixer) -> Fixer:
-    """Return a fixer of calls that hide no argument: it is given the call that a finding
-    underlines.
+    """Return a fixer of calls that hide no argument.
+
+    It is given the call that a finding underlines.
     """
 
     @wraps(fix)

@@ -30,8 +30,9 @@ _MAKE_SAMPLES = words("generators", "samples") | {"__iter__", "__call__"}
 
 @on_call
 def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
-    """`default_rng()` as `default_rng(0)`, `SystemRandom()` as `Random(0)`, `generator.seed()` as
-    `generator.manual_seed(0)`.
+    """Seed a generator: `default_rng()` becomes `default_rng(0)`.
+
+    `SystemRandom()` becomes `Random(0)`, `generator.seed()` becomes `generator.manual_seed(0)`.
 
     Each generator of a file gets a number of its own, so that draws that were different stay
     different. One that is made more than once draws its seed each time; one that is copied into
@@ -57,14 +58,17 @@ def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) 
 
 
 def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
-    """Return the making or the seeding of a generator with a number, which is that of an
-    expression.
-    """
+    """Return the making or the seeding of a generator with the number of an expression."""
+
+    def renamed(name: str) -> Edit:
+        """Return the call of a function with another last name, given the number."""
+        return Edit(changes=((call, lambda node: with_number(called(node, name), number)),))
+
     function = last_part(tree.function(call))
     if function == "SystemRandom":
         # Python's generator instead, under the name that the text has for it
         if isinstance(call.func, cst.Attribute) and tree.function(call) == "random.SystemRandom":
-            return Edit(changes=((call, lambda node: with_number(called(node, "Random"), number)),))
+            return renamed("Random")
         if not can_bind(tree, "random"):
             return None
         return Edit(changes=(in_place_of(call, f"random.Random({number})"),), imports=("random",))
@@ -78,15 +82,15 @@ def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=method)), args=[]):
             sister = WITH_NUMBER.get(method)
             is_result_used = not isinstance(tree.parent(call), cst.Expr)
-            if sister is None or (method == "seed" and is_result_used):
-                return None
-            return Edit(changes=((call, lambda node: with_number(called(node, sister), number)),))
+            if sister is not None and not (method == "seed" and is_result_used):
+                return renamed(sister)
     return None
 
 
 def _for_each_sample(tree: Tree, call: cst.Call, edit: Edit) -> Edit | None:
-    """Return an attribute that holds a generator, set at the beginning of each method that makes a
-    sample with it: a worker has a copy of what the object held before.
+    """Return an attribute that holds a generator, set anew by each method that makes a sample.
+
+    A data worker has a copy of what the object held before.
 
     None where other code uses it, or it is no attribute.
     """
@@ -101,8 +105,9 @@ def _for_each_sample(tree: Tree, call: cst.Call, edit: Edit) -> Edit | None:
 
 
 def _attribute(tree: Tree, call: cst.Call) -> str:
-    """Return the attribute of an object to which only a call is assigned, in a method or in the
-    body of its class; empty if there is none.
+    """Return the attribute of an object to which only a call is assigned; empty if there is none.
+
+    It is assigned in a method or in the body of its class.
     """
     match tree.parent(call):
         case cst.Assign(targets=[cst.AssignTarget(target=target)]):
@@ -114,8 +119,9 @@ def _attribute(tree: Tree, call: cst.Call) -> str:
 
 
 def _sample_methods(tree: Tree, call: cst.Call, name: str) -> list[cst.FunctionDef]:
-    """Return the methods that make samples with an attribute of their object, themselves or by
-    others of its methods; none where something else may use it.
+    """Return the methods that make samples with an attribute of their object.
+
+    Themselves or by others of its methods; none where something else may use it.
     """
     owner = tree.nearest(call, cst.ClassDef)
     bases = (base.value for one in tree.every(cst.ClassDef) for base in one.bases)
@@ -137,8 +143,9 @@ def _sample_methods(tree: Tree, call: cst.Call, name: str) -> list[cst.FunctionD
 def _methods_with(
     tree: Tree, owner: cst.ClassDef, call: cst.Call, name: str
 ) -> list[cst.FunctionDef]:
-    """Return the methods of a class that use an attribute of their object; none where it is used
-    from elsewhere, too.
+    """Return the methods of a class that use an attribute of their object.
+
+    None where it is used from elsewhere, too.
     """
     methods = []
     for use in [one for one in tree.every(cst.Attribute) if one.attr.value == name]:
@@ -152,8 +159,9 @@ def _methods_with(
 
 @on_call
 def fixed_split(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
-    """Fix a random split: `random_state=0` for scikit-learn, a generator for PyTorch; a seed at the
-    top for another library.
+    """Fix a random split: `random_state=0` for scikit-learn, a generator for PyTorch.
+
+    Another library gets a seed at the top.
     """
     if tree.function(call).startswith("torch."):
         return with_generator(tree, call)
@@ -162,8 +170,9 @@ def fixed_split(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
 
 @on_call
 def own_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
-    """Give each operator of MindSpore a seed: `StandardNormal()` becomes `StandardNormal(seed=1)`,
-    the next `seed=2`.
+    """Give each operator of MindSpore a seed.
+
+    `StandardNormal()` becomes `StandardNormal(seed=1)`, the next `seed=2`.
     """
     word, index = PRIMITIVES.get(last_part(tree.function(call)), ("seed", 0))
     value = str(number + 1)
@@ -175,8 +184,9 @@ def own_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit 
 
 
 def _as_default(tree: Tree, given: cst.Arg | None, number: str) -> Edit | None:
-    """Return a number in place of None as the default of the parameter that gives the seed, where
-    it is the only thing of its name.
+    """Return a number in place of None as the default of the parameter that gives the seed.
+
+    Only if nothing else has the name of the parameter.
     """
     if given is None:
         return None

@@ -1,5 +1,6 @@
-"""Orders that nothing promises: `sorted` around them, and results in the order in which they were
-asked for.
+"""Fix orders that nothing promises.
+
+`sorted` around them, and results in the order in which they were asked for.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _KEEP_ORDER = _TAKERS | {"builtins.zip", "builtins.map"}
 
 
 def sorted_files(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """Sort a list of files: `os.listdir(".")` becomes `sorted(os.listdir("."))`,
+    """Sort a list of files: `os.listdir(".")` becomes `sorted(os.listdir("."))`.
+
     `list(folder.glob("*"))` becomes `sorted(folder.glob("*"))`.
     """
     call = tree.at(finding, cst.Call)
@@ -50,8 +52,9 @@ def sorted_files(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def sorted_set(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """Sort a set before iteration: `enumerate(set(names))` becomes `enumerate(sorted(set(names)))`,
-    likewise in loops.
+    """Sort a set before iteration: `enumerate(set(names))` becomes `enumerate(sorted(set(names)))`.
+
+    Likewise in loops.
     """
     node = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
     if node is None:
@@ -67,9 +70,7 @@ def sorted_set(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def _checksum(tree: Tree, call: cst.Call) -> Edit | None:
-    """Replace `hash(name)` by `zlib.crc32(name.encode())`, which is the same number in each
-    process.
-    """
+    """Replace `hash(name)` by `zlib.crc32(name.encode())`, the same number in each process."""
     hashed = only(call)
     if hashed is None or not can_bind(tree, "zlib"):
         return None
@@ -82,8 +83,9 @@ def _checksum(tree: Tree, call: cst.Call) -> Edit | None:
 
 
 def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """Results in the order in which they were asked for: `in_order=True`, `pool.imap`, futures
-    without `as_completed`.
+    """Return results in the order in which they were asked for.
+
+    `in_order=True`, `pool.imap`, futures without `as_completed`.
     """
     call = tree.at(finding, cst.Call)
     if call is None:

@@ -1,5 +1,6 @@
-"""Seeding lines for draws that no seed reaches: beside the program's own seed, else below the
-imports at the top.
+"""Add seeding lines for draws that no seed reaches.
+
+Beside the program's own seed, else below the imports at the top.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from reprocheck.scan.index import of_kind
 
 
 def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """Return a seed for a random stream: below the call that seeds another stream, with the same
-    number, else at the top of the program.
+    """Return a seed for a random stream.
+
+    Below the call that seeds another stream, with the same number, else at the top of the program.
     """
     evidence = finding.evidence
     word = evidence.get("seed_keyword")
@@ -81,8 +83,9 @@ def is_seeding(tree: Tree, call: cst.Call) -> bool:
 
 
 def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
-    """Return the number that a seeding call is given; None if it is not visible, or must not be
-    written a second time.
+    """Return the number that a seeding call is given.
+
+    None if it is not visible, or must not be written a second time.
     """
     known = tables.seeds().get(canonical(tree.function(call)))
     if known is None or is_open(call):

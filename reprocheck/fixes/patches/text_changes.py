@@ -21,8 +21,9 @@ IMPORTS = ("import ", "from ")
 
 
 def changes_of(before: str, after: str) -> tuple[TextChange, ...]:
-    """Return the changes that turn a text into another one, imports last; none if they take more
-    than a line to tell.
+    """Return the changes that turn a text into another one, imports last.
+
+    None if they take more than a line to tell.
     """
     old, new = before.splitlines(), after.splitlines()
     tree = ast.parse(after)
@@ -68,9 +69,7 @@ def is_whole(code: str) -> bool:
 
 
 def _cut(tree: ast.Module, first: int, last: int) -> ast.stmt | None:
-    """Return the statement of which some lines hold a part, and not the whole, or not all of its
-    head.
-    """
+    """Return the statement of which some lines hold a part, but not the whole or its whole head."""
     for line in (first, last):
         around = (one for one in within(tree, ast.stmt) if one.lineno <= line <= last_line(one))
         statement = max(around, key=attrgetter("lineno"), default=None)

@@ -31,8 +31,9 @@ _GIVE_NUMBERS = words("patches", "give_numbers")
 
 
 def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """`manual_seed(int(time.time()))` as `manual_seed(0)`, `seed(rank + time_ns())` as `seed(rank +
-    0)`.
+    """Seed by a constant: `manual_seed(int(time.time()))` becomes `manual_seed(0)`.
+
+    `seed(rank + time_ns())` becomes `seed(rank + 0)`.
 
     Where the number is made in another statement than the one that seeds, that one is changed:
     `seed = int(time.time())` as `seed = 0`.
@@ -63,18 +64,11 @@ def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit | None:
-    """Return a constant for the part of a seed that is another in each run; none for the whole of
-    one that several ranks are given.
+    """Return a constant for the part of a seed that is another in each run.
+
+    None for the whole of one that several ranks are given.
     """
-    value: cst.BaseExpression | None = given
-    if isinstance(given, cst.Name):
-        # what the text gives the variable once, else on the line where the finding saw it change
-        value = tree.value_of(given)
-        line = finding.evidence.get("drawn_in", "")
-        if value is None:
-            assignments = filter(None, map(tree.assignment_to, tree.binds(given.value)))
-            values = (one.value for one in assignments if str(tree.line(one)) == line)
-            value = next(values, None)
+    value = _given_value(tree, finding, given)
     bound = [one.target for one in of_kind(inside(given), cst.NamedExpr)]
     holders = [one.value for one in of_kind([given, *bound], cst.Name)]
     if value is None or not _are_seeds_alone(tree, holders):
@@ -91,6 +85,24 @@ def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit
     return _zero(tree, number)
 
 
+def _given_value(
+    tree: Tree, finding: Finding, given: cst.BaseExpression
+) -> cst.BaseExpression | None:
+    """Return the expression of a seed.
+
+    Of a variable what the text gives it once, else on the line where the finding saw it change.
+    """
+    if not isinstance(given, cst.Name):
+        return given
+    value = tree.value_of(given)
+    if value is not None:
+        return value
+    line = finding.evidence.get("drawn_in", "")
+    assignments = filter(None, map(tree.assignment_to, tree.binds(given.value)))
+    values = (one.value for one in assignments if str(tree.line(one)) == line)
+    return next(values, None)
+
+
 def _zero(tree: Tree, number: cst.CSTNode, line: int = 0) -> Edit | None:
     """Return 0 for a number; nothing for a call of which an attribute is used."""
     if isinstance(tree.parent(number), cst.Attribute):
@@ -99,9 +111,7 @@ def _zero(tree: Tree, number: cst.CSTNode, line: int = 0) -> Edit | None:
 
 
 def _fixed_origin(tree: Tree, finding: Finding, made: cst.Call | None) -> Edit | None:
-    """Return a constant for a number that is set as a seed elsewhere, where the program makes it
-    once.
-    """
+    """Return a constant for a number that is made once and set as a seed elsewhere."""
     if made is None or finding.evidence.get("once") != "yes" or "ranks" in finding.evidence:
         return None
     first = tree.line(made)
@@ -117,8 +127,9 @@ def _fixed_origin(tree: Tree, finding: Finding, made: cst.Call | None) -> Edit |
 
 
 def _is_for_seeds(tree: Tree, number: cst.CSTNode, finding: Finding) -> bool:
-    """Return whether what a number is assigned to holds a seed and nothing else: other files that
-    use it are not seen here.
+    """Return whether what a number is assigned to holds a seed and nothing else.
+
+    Other files that use it are not seen here.
     """
     holder = tree.nearest(number, cst.Lambda, cst.FunctionDef, cst.Assign, cst.AnnAssign)
     targets: list[cst.BaseExpression] = []
@@ -137,8 +148,9 @@ def _is_for_seeds(tree: Tree, number: cst.CSTNode, finding: Finding) -> bool:
 
 
 def _is_number(tree: Tree, value: cst.CSTNode, made: cst.Call) -> bool:
-    """Return whether an expression around a call is a number, and not text, bytes or an object that
-    one is made of elsewhere.
+    """Return whether an expression around a call is a number.
+
+    It may be text, bytes or an object that a number is made of elsewhere.
     """
     if isinstance(value, cst.BinaryOperation | cst.UnaryOperation):
         return True
@@ -152,9 +164,7 @@ def _is_number(tree: Tree, value: cst.CSTNode, made: cst.Call) -> bool:
 
 
 def _converted(tree: Tree, made: cst.Call) -> cst.BaseExpression:
-    """Return the largest expression around a call that only computes a number of what the call
-    gives.
-    """
+    """Return the largest expression around a call that only computes a number of its result."""
     number: cst.BaseExpression = made
     around = takewhile(lambda node: isinstance(node, (*_ARITHMETIC, cst.Arg)), tree.around(made))
     for node in of_kind(around, *_ARITHMETIC):
@@ -167,8 +177,9 @@ def _converted(tree: Tree, made: cst.Call) -> cst.BaseExpression:
 
 @on_call
 def worker_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
-    """Return the seed of a data worker from torch's number for it, and a seeded generator for the
-    loader where nothing else fixes that number.
+    """Return the seed of a data worker from torch's number for it.
+
+    With it a seeded generator for the loader, if nothing else fixes that number.
     """
     loader = _loader(tree, call)
     is_reachable = last_part(tree.function(call)) == "seed" and can_bind(tree, "torch")
@@ -190,9 +201,7 @@ def worker_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
 
 
 def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
-    """Return a seeding call without a number; `torch.seed()` takes none, and has a sister that
-    does.
-    """
+    """Return a seeding call with a number, as `torch.manual_seed(0)` for `torch.seed()`."""
     if call.args:
         return None
     function = tree.function(call)
@@ -216,8 +225,9 @@ def _changes(tree: Tree, call: cst.Call) -> bool:
 
 
 def _depends_on_a_variable(tree: Tree, source: cst.Call) -> bool:
-    """Return whether a number depends on a variable: `hash(name)` differs for each name, which one
-    constant for all would change.
+    """Return whether a number depends on a variable.
+
+    `hash(name)` differs for each name, which one constant for all would change.
     """
     if tree.function(source) not in _OF_OBJECTS:
         return False
@@ -225,9 +235,7 @@ def _depends_on_a_variable(tree: Tree, source: cst.Call) -> bool:
 
 
 def _whole(tree: Tree, source: cst.Call, value: cst.BaseExpression) -> cst.CSTNode:
-    """Return the largest part of a number that has nothing in it but constants, conversions and
-    what changes.
-    """
+    """Return the largest part of a number made of constants, conversions and what changes."""
     best: cst.CSTNode = source
     expressions = of_kind([source, *tree.around(source)], cst.BaseExpression)  # type: ignore[type-abstract]
     for node in expressions:
@@ -246,8 +254,9 @@ def _whole(tree: Tree, source: cst.Call, value: cst.BaseExpression) -> cst.CSTNo
 
 
 def _are_seeds_alone(tree: Tree, names: Iterable[str]) -> bool:
-    """Return whether variables are used for seeds alone, or are called one: a time that is also
-    measured with must stay a time.
+    """Return whether variables are used for seeds alone, or are called a seed.
+
+    A time that is also measured with must stay a time.
     """
     others = list(filterfalse(_is_called_seed, names))
     uses = set(chain.from_iterable(map(tree.named, others)))
@@ -262,8 +271,9 @@ def _is_called_seed(name: str) -> bool:
 
 
 def _is_plain(tree: Tree, node: cst.BaseExpression) -> bool:
-    """Return whether nothing but constants, conversions and what changes has a part in it: no
-    variable, and no other function's result.
+    """Return whether an expression has only constants, conversions and what changes.
+
+    No variable, and no other function's result.
     """
     calls = list(of_kind(inside(node), cst.Call))
     for call in calls:
@@ -285,8 +295,9 @@ def _root(function: cst.BaseExpression) -> str:
 
 
 def _loader(tree: Tree, call: cst.Call) -> cst.Call | None:
-    """Return the loader whose workers run the code around a call: it stands in its
-    `worker_init_fn`, or in the function that is named there.
+    """Return the loader whose workers run the code around a call.
+
+    The code stands in its `worker_init_fn`, or in the function that is named there.
     """
     around = set(tree.around(call))
     functions = of_kind(around, cst.FunctionDef)

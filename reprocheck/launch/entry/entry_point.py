@@ -1,5 +1,6 @@
-"""From what the user typed to the command that is started, with the mistakes that can be seen
-before it is.
+"""Make the command that is started from what the user typed.
+
+Mistakes that can be seen before the start are refused.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ def entry_point(
     python: str | None = None,
     cwd: Path | None = None,
 ) -> EntryPoint:
-    """Return the entry point of `script ARGS`, `-m module ARGS` or a whole command; exactly one of
-    the three is given.
+    """Return the entry point of `script ARGS`, `-m module ARGS` or a whole command.
+
+    Exactly one of the three is given.
 
     `python`: path or name of the interpreter for script and module; without it, the one that runs
     reprocheck.

@@ -1,5 +1,6 @@
-"""A function as an entry point: what a fresh process needs to call it, and the mistakes that can be
-seen before one is started.
+"""Take a function as an entry point.
+
+What a fresh process needs to call it, and the mistakes that can be seen before one is started.
 """
 
 from __future__ import annotations
@@ -129,9 +130,7 @@ def refusal(trace: Path) -> EntryPointError | None:
 
 
 def _refuse(inner: Any, name: str, module: str) -> None:
-    """Raise EntryPointError if an object cannot be imported by its name, or does nothing when
-    called.
-    """
+    """Raise EntryPointError for an object that cannot be imported by name, or called."""
     if "<lambda>" in name:
         raise EntryPointError(
             "A lambda has no name by which a fresh process could import it.", _MODULE
@@ -201,8 +200,9 @@ def _code(inner: Any) -> CodeType | None:
 
 
 def _search_path(cwd: Path, *, whole: bool) -> list[str]:
-    """Return `sys.path` of this process, entries in the working directory relative to it; without
-    `whole`, the interpreter's own entries are left out.
+    """Return `sys.path` of this process, entries in the working directory relative to it.
+
+    Without `whole`, the interpreter's own entries are left out.
     """
     own = {*site.getsitepackages(), site.getusersitepackages(), *sysconfig.get_paths().values()}
     ours = str(Path(__file__).resolve().parents[3])
@@ -225,9 +225,7 @@ def _absolute(path: str) -> str:
 
 
 def _from(cwd: Path, path: str) -> str:
-    """Return a path in the working directory relative to it, so that the path also works in a
-    copy.
-    """
+    """Return a path in the working directory relative to it, so that a copy has it, too."""
     if not path:
         return ""
     for place in (path, os.path.realpath(path)):

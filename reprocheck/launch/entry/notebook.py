@@ -1,5 +1,6 @@
-"""A notebook as an entry point: nbconvert makes Python of its code cells, which a process without
-Jupyter then runs in their order.
+"""Take a notebook as an entry point.
+
+nbconvert makes Python of its code cells, which a process without Jupyter then runs in their order.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ SKIP, MAY_FAIL = "skip-execution", "raises-exception"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CodeCell:
-    """A code cell of a notebook. `number`: among all cells, from 1; `code`: its `source` as Python,
-    from line `first` on (from 0).
+    """A code cell of a notebook.
+
+    `number`: among all cells, from 1; `code`: its `source` as Python, from line `first` on (from
+    0).
     """
 
     number: int
@@ -40,8 +43,9 @@ def is_notebook(script: str) -> bool:
 
 
 def refuse(path: Path, shown: str, *, ours: bool) -> None:
-    """Raise EntryPointError for a notebook that cannot be run; `ours`: whether the interpreter of
-    reprocheck runs it, so that its syntax can be checked here.
+    """Raise EntryPointError for a notebook that cannot be run.
+
+    `ours`: whether the interpreter of reprocheck runs it, so that its syntax can be checked here.
     """
     for cell in _cells(path, shown, path.stat().st_mtime_ns):
         if ours and not cell.may_fail:
@@ -49,8 +53,9 @@ def refuse(path: Path, shown: str, *, ours: bool) -> None:
 
 
 def command(words: tuple[str, ...], original: Path, folder: Path) -> tuple[str, ...]:
-    """Return the command for `python NOTEBOOK ARGS`: a runner of the cells, which is written to the
-    report folder the first time.
+    """Return the command for `python NOTEBOOK ARGS`: a runner of the cells.
+
+    It is written to the report folder the first time.
     """
     python, script, *args = words
     file = folder / NAME

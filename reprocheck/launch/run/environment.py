@@ -1,5 +1,7 @@
-"""What the parent process alone knows of the environment: git, memory, its own Python, the name of
-the system and its compilers; and the machine, for a run that records nothing.
+"""Collect what the parent process alone knows of the environment.
+
+Git, memory, its own Python, the name of the system and its compilers; and the machine, for a run
+that records nothing.
 
 Flat keys; the runs record the rest themselves. Keys that they record, too, mean the same there and
 give way to theirs.
@@ -77,8 +79,9 @@ def _printed(process: subprocess.Popen[bytes] | None) -> str:
 
 
 def git(cwd: Path) -> dict[str, object]:
-    """Return `git.commit` and `git.dirty` of the working directory; nothing if it is no repository
-    or git does not answer in time.
+    """Return `git.commit` and `git.dirty` of the working directory.
+
+    Nothing if it is no repository or git does not answer in time.
     """
     status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     try:
@@ -109,8 +112,9 @@ all.
 
 
 def accelerators(environment: Mapping[str, str], dev: Path | None = None) -> tuple[str, ...]:
-    """Return the device files (`/dev/nvidia0`) of CUDA and Ascend devices that `environment` does
-    not hide.
+    """Return the device files (`/dev/nvidia0`) of CUDA and Ascend that are not hidden.
+
+    By `environment`.
     """
     devices: list[str] = []
     for pattern, variable, hides_all in KINDS:

@@ -12,11 +12,11 @@ from typing import Literal
 from reprocheck.child.reprocheck_child.shared.tensor_types import FILE
 from reprocheck.errors import ReprocheckError
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.run.plan import plan
+from reprocheck.launch.run.plan import Request, plan
 from reprocheck.launch.run.runs import Enough, record_runs
 from reprocheck.launch.run.tail import Output
+from reprocheck.launch.run.variables import under_controls, users_environment
 from reprocheck.model import Arm, DeeperPair, EntryPoint, RunRecord, Trial
-from reprocheck.model.reason import Reason
 from reprocheck.recording import record
 from reprocheck.settings import Settings
 
@@ -36,8 +36,9 @@ def record_deeper(
     runs: int = 2,
     output: Output | None = None,
 ) -> DeeperPair:
-    """Run `entry` twice as `check` did, recording `iterations` iterations, those from `begin` on at
-    `level`, and adds the pair to the record in `folder`.
+    """Run `entry` twice as `check` did, and add the pair to the record in `folder`.
+
+    Each run records `iterations` iterations, those from `begin` on at `level`.
 
     With `runs` 1 it is one half of a pair, to be compared with that of another recording. The first
     run finds the working directory as run 1 of the check found it, the second one what the first
@@ -54,28 +55,24 @@ def record_deeper(
         if made:
             record.write(folder, replace(before, deeper=(*before.deeper, replace(pair, runs=made))))
 
-    created = paths_created(before.runs)
-    made = plan(
-        entry,
-        settings,
-        folder,
-        observer,
-        output,
+    request = Request(
         runs=runs,
         steps=iterations,
         level=level,
         inside=inside,
         begin=begin,
-        created=created,
+        created=paths_created(before.runs),
         elsewhere=made_elsewhere(before.runs),
         portable=runs == 1,
     )
+    made = plan(entry, settings, folder, observer, output, request)
     return replace(pair, runs=record_runs(made, keep))
 
 
 def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Return files and folders that these runs made: they stand in the working directory now and
-    did not before the first of them.
+    """Return files and folders that these runs made.
+
+    They stand in the working directory now and did not before the first of them.
 
     What none of the runs was seen to write may be somebody else's, and is none of them.
     """
@@ -93,8 +90,9 @@ def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
 
 
 def made_elsewhere(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Return files outside of the working directory that these runs made and that a later one of
-    them read: whole paths, masked.
+    """Return files elsewhere that these runs made and that a later one of them read.
+
+    Outside of the working directory: whole paths, masked.
     """
     made = {path for run in runs for path in run.files.made}
     return tuple(sorted(made & {path for run in runs[1:] for path in run.files.read}))
@@ -105,62 +103,51 @@ def record_arm(
     settings: Settings,
     folder: Path,
     observer: Observer,
+    arm: Arm,
     *,
-    name: str,
-    controls: Sequence[str],
     seed: int,
     runs: int,
     steps: int | None,
-    reason: Reason | None = None,
-    value: int = 0,
-    reference: tuple[str, ...] = (),
-    spared: tuple[str, ...] = (),
     patched: Mapping[Path, Path] | None = None,
-    fixes: tuple[str, ...] = (),
     deep: bool = False,
     output: Output | None = None,
     enough: Enough | None = None,
 ) -> Arm:
-    """Run `entry` under `controls`, which win over what the user set, and adds the arm to the
-    record in `folder` after every run.
+    """Run `entry` under the controls of an arm, and add the arm to the record in `folder`.
+
+    It is added after every run. The controls win over what the user set.
 
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
     check found it. With `patched`, Python is given these files in place of the user's, which stay
     as they are. Afterwards the working directory is as it was before this call, whatever happens.
-    `value`, `reference`, `spared`, `fixes`: see `Arm`. `deep`: more than losses is recorded.
-    `enough`, asked after each run that was kept, says whether the rest is not needed. Raises what
-    `check` raises; what was recorded until then is kept.
+    `deep`: more than losses is recorded. `enough`, asked after each run that was kept, says whether
+    the rest is not needed. Raises what `check` raises; what was recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
-    if any(arm.name == name for arm in before.arms):
-        raise ReprocheckError(f"The arm {name} has been recorded already.", "Give it another name.")
-    made = plan(
-        *(entry, settings, folder, observer, output),
+    if any(other.name == arm.name for other in before.arms):
+        raise ReprocheckError(
+            f"The arm {arm.name} has been recorded already.", "Give it another name."
+        )
+    request = Request(
         runs=runs,
         steps=steps,
         created=paths_created(before.runs),
         elsewhere=made_elsewhere(before.runs),
-        controls=controls,
-        seed=seed + value,
-        override=True,
-        spared=spared,
-        arm=name,
-        patched=patched,
+        arm=arm.name,
+        patched=patched or {},
         level="auto" if deep else "loss",
     )
-    arm = Arm(
-        name=name,
-        controls=made.under.names,
-        runs=(),
-        patched=bool(patched) and not fixes,
-        fixes=fixes,
+    user = users_environment()
+    seed += arm.value
+    under = under_controls(arm.controls, seed, override=True, user=user, spared=arm.spared)
+    made = plan(entry, settings, folder, observer, output, request, under)
+    arm = replace(
+        arm,
+        controls=under.names,
+        patched=bool(patched) and not arm.fixes,
         in_place=patched is not None,
         renewed=made.renewed,
-        reason=reason,
-        value=value,
-        reference=reference,
-        spared=spared,
     )
 
     def keep(done: tuple[RunRecord, ...]) -> None:
@@ -191,8 +178,7 @@ def record_trial(
     """
     folder = folder.absolute()
     before = record.read(folder)
-    made = plan(
-        *(entry, settings, folder, observer, output),
+    request = Request(
         runs=1 if before.trials else 2,
         steps=steps,
         created=paths_created(before.runs),
@@ -201,6 +187,7 @@ def record_trial(
         vary=varied,
         varied_from=1,
     )
+    made = plan(entry, settings, folder, observer, output, request)
 
     def keep(done: tuple[RunRecord, ...]) -> None:
         if done:
@@ -227,19 +214,16 @@ def record_operands(
     wanted: Mapping[str, object],
     output: Output | None = None,
 ) -> bool:
-    """Run `entry` once more as the pair `like` was recorded, and moves what the operator `wanted`
-    was given to the file `target`. False where it was not called with these inputs again.
+    """Run `entry` once more, and move what an operator was given to the file `target`.
+
+    The run is recorded as the pair `like` was; the operator is `wanted`. False where it was not
+    called with these inputs again.
 
     The run is no part of the record, and nothing else of it is kept. Raises what `check` raises.
     """
     folder = folder.absolute()
     before = record.read(folder)
-    made = plan(
-        entry,
-        settings,
-        folder,
-        observer,
-        output,
+    request = Request(
         runs=1,
         steps=like.iterations,
         level="op",
@@ -250,6 +234,7 @@ def record_operands(
         arm=ARM,
         told={"values": wanted},
     )
+    made = plan(entry, settings, folder, observer, output, request)
     try:
         # the record names no run that was made for its values
         record_runs(made, lambda _: None)

@@ -1,5 +1,6 @@
-"""The guard: a small process between reprocheck and the user's command, so that nothing of a run
-outlives it.
+"""Guard a run: a small process between reprocheck and the user's command.
+
+Nothing of a run outlives it.
 
 Started as `python -I -S guard.py CONTROL STATUS [HELD]...`; imports no module of reprocheck, and
 of the standard library only what costs nothing (`signal`, `json` and `subprocess` take longer to
@@ -126,9 +127,7 @@ class Guard:
             self.asked, self.hurry = True, self.asked and not self.orphaned
 
     def reap(self) -> bool:
-        """Collect child processes that have ended, adopted ones too; return False if none are
-        left.
-        """
+        """Collect child processes that have ended, adopted ones too; False if none are left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -164,8 +163,9 @@ class Guard:
         return True
 
     def signal(self, number: int) -> None:
-        """Send a signal to every descendant; SIGKILL also to their process groups, which no fork
-        can outrun.
+        """Send a signal to every descendant.
+
+        SIGKILL also to their process groups, which no fork can outrun.
         """
         if not number:
             return
@@ -194,8 +194,9 @@ def descendants(root: int) -> list[tuple[int, int]]:
 
 
 def children_of_all() -> dict[int, list[tuple[int, int, int]]]:
-    """Return the children of each process, from /proc, by the pid of the parent: (pid, process
-    group, session); the process group of a dead child is -1.
+    """Return the children of each process, from /proc, by the pid of the parent.
+
+    As (pid, process group, session); the process group of a dead child is -1.
     """
     children: dict[int, list[tuple[int, int, int]]] = {}
     for name in os.listdir("/proc"):
@@ -226,9 +227,7 @@ def below(root: int, children: dict[int, list[tuple[int, int, int]]]) -> list[tu
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of every orphan below it (Linux), so that none can leave the
-    tree.
-    """
+    """Make this process the parent of every orphan below it (Linux): none leaves the tree."""
     call_library("prctl", (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 
 
@@ -238,9 +237,7 @@ def at_death_of_parent(number: int) -> None:
 
 
 def fix_addresses() -> None:
-    """Turn off address space randomization for later child processes; do nothing if that is
-    forbidden.
-    """
+    """Turn off address space randomization for later child processes, if that is allowed."""
     call_library("personality", (ADDR_NO_RANDOMIZE,))
 
 
@@ -257,8 +254,9 @@ def call_library(name: str, arguments: tuple[int, ...]) -> None:
 
 
 def start(job: dict[str, object]) -> int:
-    """Start the command in a new session: stdin empty, stdout and stderr to files, signals as
-    reprocheck found them. Its pid.
+    """Start the command in a new session, and return its pid.
+
+    Stdin empty, stdout and stderr to files, signals as reprocheck found them.
     """
     failed, failed_write = os.pipe()
     guard = os.getpid()
@@ -320,8 +318,9 @@ def read_job(control: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """Guards one run; if reprocheck died meanwhile, becomes the process that puts the user's files
-    back.
+    """Guard one run.
+
+    If reprocheck died meanwhile, this process becomes the one that puts the user's files back.
     """
     control, status, *held = map(int, sys.argv[1:])
     for descriptor in (control, status, *held):

@@ -1,5 +1,6 @@
-"""What all runs of a pair share: where they work, what they are given, and where their traces
-go.
+"""Plan what all runs of a pair share.
+
+Where they work, what they are given, and where their traces go.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,29 +39,52 @@ from reprocheck.settings.variations import Varied, make_home, varied
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Plan:
-    """The settings that all runs of a pair share.
+class Request:
+    """Some runs to make.
 
-    real_folder    `folder` without links, as it was before the runs
-    scratch        the folder that holds the TMPDIR of each run
-    hidden         the folder in which reprocheck itself writes
     runs, steps    how many runs, and how many iterations each
-    level, inside  the level of recording, from iteration `begin` on, and the module to record;
-                   `portable`: with hashes that any interpreter can make
+    level, inside  the level of recording, from iteration `begin` on, and the module to record
+    portable       whether what is recorded has hashes that any interpreter can make
     elsewhere      files outside of the working directory that earlier runs made and later ones
                    read, masked
     created        paths in the working directory that earlier runs created, nearest to the root
                    first; None for the first runs
-    under          the controls that are on
-    varied         what runs from number `varied_from` on are varied by
-    since          when the first of the runs was planned, in Unix seconds
+    vary           what runs from number `varied_from` on are varied by; None: what the settings say
     arm            name of the arm of the search that the runs belong to, empty for those of the
                    check and of its deeper pairs
     numbered       whether the runs lie in `run-N`, whatever level is recorded
     told           settings for the recorder beyond those of any check
+    patched        files (absolute paths), each with the file that Python is given instead
+    """
+
+    runs: int
+    steps: int | None
+    level: str = "loss"
+    inside: str = ""
+    begin: int = 1
+    portable: bool = False
+    created: Sequence[str] | None = None
+    elsewhere: Sequence[str] = ()
+    arm: str = ""
+    numbered: bool = False
+    told: Mapping[str, object] = field(default_factory=dict)
+    patched: Mapping[Path, Path] = field(default_factory=dict)
+    vary: Sequence[str] | None = None
+    varied_from: int = 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan(Request):
+    """The runs of a request, with the settings that all of them share.
+
+    real_folder    `folder` without links, as it was before the runs
+    scratch        the folder that holds the TMPDIR of each run
+    hidden         the folder in which reprocheck itself writes
+    under          the controls that are on
+    varied         what runs from number `varied_from` on are varied by
+    since          when the first of the runs was planned, in Unix seconds
     renewed        whether no copy of the working directory can be made, so that it is restored
                    after each run instead
-    patched        files (absolute paths), each with the file that Python is given instead
     """
 
     entry: EntryPoint
@@ -74,23 +98,10 @@ class Plan:
     output: Output | None
     names: tuple[str, str, str]
     lock: Any
-    runs: int
-    steps: int | None
-    level: str
-    inside: str
-    created: Sequence[str] | None
     since: float
-    elsewhere: Sequence[str] = ()
-    begin: int = 1
-    portable: bool = False
     under: Under = field(default_factory=Under)
     varied: Varied = field(default_factory=Varied)
-    varied_from: int = 2
-    arm: str = ""
-    numbered: bool = False
-    told: Mapping[str, object] = field(default_factory=dict)
     renewed: bool = False
-    patched: Mapping[Path, Path] = field(default_factory=dict)
 
     @property
     def copies(self) -> bool:
@@ -99,8 +110,9 @@ class Plan:
 
     @property
     def jobs(self) -> int:
-        """Return how many runs are under way in parallel: one, if a control needs all runs at the
-        same path.
+        """Return how many runs are under way in parallel.
+
+        One, if a control needs all runs at the same path.
         """
         return 1 if self.under.copies else self.settings.jobs
 
@@ -188,8 +200,9 @@ class Plan:
         return self.under.variables(str(self.scratch / f"tmp{slot}"))
 
     def replaced_in(self, workdir: Path) -> dict[str, str]:
-        """Return the files that patched ones replace for Python, by their real paths: the user's
-        own, and those of the working copy.
+        """Return the files that patched ones replace for Python, by their real paths.
+
+        The user's own, and those of the working copy.
         """
         replaced: dict[str, str] = {}
         for path, new in self.patched.items():
@@ -229,8 +242,9 @@ class Plan:
         return Archive(folder=self.real_folder, workdir=self.cwd, place=place)
 
     def copy(self, slot: str, finish: Callable[[Path], None] | None = None) -> Copies:
-        """Return a copy of the working directory in the report folder, on the same file system
-        where that can share blocks. `finish`: see `Copies`.
+        """Return a copy of the working directory in the report folder.
+
+        On the same file system where that can share blocks. `finish`: see `Copies`.
         """
         if self.elsewhere:
             self.observer.message(
@@ -246,8 +260,9 @@ class Plan:
         )
 
     def moved_copy(self, number: int) -> Copies:
-        """Return a copy of the working directory at another path, for runs from a number on; a run
-        behind the first one finds what that left.
+        """Return a copy of the working directory at another path, for runs from a number on.
+
+        A run behind the first one finds what that left.
         """
         leave_out = self.not_copied()
         if number > 1:
@@ -261,8 +276,9 @@ class Plan:
         )
 
     def not_copied(self) -> list[Path]:
-        """Return the paths that are not copied: those of reprocheck, and those that did not exist
-        before the first run.
+        """Return the paths that are not copied.
+
+        They are those of reprocheck, and those that did not exist before the first run.
         """
         ours = [self.hidden, self.folder.parent / "latest"]
         if self.settings.workdir != "copy":
@@ -276,44 +292,24 @@ def plan(
     folder: Path,
     observer: Observer,
     output: Output | None,
-    *,
-    runs: int,
-    steps: int | None,
-    level: str = "loss",
-    inside: str = "",
-    created: Sequence[str] | None = None,
-    elsewhere: Sequence[str] = (),
-    controls: Sequence[str] | None = None,
-    seed: int | None = None,
-    override: bool = False,
-    spared: Sequence[str] = (),
-    arm: str = "",
-    patched: Mapping[Path, Path] | None = None,
-    begin: int = 1,
-    portable: bool = False,
-    told: Mapping[str, object] | None = None,
-    numbered: bool = False,
-    vary: Sequence[str] | None = None,
-    varied_from: int = 2,
+    request: Request,
+    under: Under | None = None,
 ) -> Plan:
-    """Return the plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
-    removed after them.
+    """Return the plan of some runs whose report folder is `folder`.
 
-    `controls`, `seed` and `vary` are those of the settings where they are not given; with
-    `override` controls win over what the user set. Raises ControlError where the user's environment
-    stands against a control.
+    `scratch` is made, and is to be removed after them.
+
+    `under` are the controls; without them those of the settings. Raises ControlError where the
+    user's environment stands against a control.
     """
     cwd = Path.cwd()
-    under = under_controls(
-        settings.controls if controls is None else controls,
-        settings.seed if seed is None else seed,
-        override=override,
-        user=users_environment(),
-        spared=spared,
-    )
+    if under is None:
+        user = users_environment()
+        under = under_controls(settings.controls, settings.seed, override=False, user=user)
     with interrupts.waiting():  # what is made is known to the next command
         scratch = make_scratch(folder, cwd)
     made = Plan(
+        **{name.name: getattr(request, name.name) for name in fields(request)},
         entry=entry,
         settings=settings,
         folder=folder,
@@ -325,24 +321,15 @@ def plan(
         output=_output(settings, output),
         names=identity(),
         lock=threading.RLock(),
-        runs=runs,
-        steps=steps,
-        level=level,
-        inside=inside,
-        created=created,
-        elsewhere=elsewhere,
         since=time.time(),
         under=under,
-        varied=varied(settings.vary if vary is None else vary, users_environment(), under.names),
-        varied_from=varied_from,
-        arm=arm,
-        patched=patched or {},
-        begin=begin,
-        portable=portable,
-        told=told or {},
-        numbered=numbered,
+        varied=varied(
+            settings.vary if request.vary is None else request.vary,
+            users_environment(),
+            under.names,
+        ),
     )
-    again = created is not None and settings.workdir != "copy"
+    again = request.created is not None and settings.workdir != "copy"
     if made.varied.has("path") and not has_room(cwd, made.not_copied(), folder):
         made = replace(made, varied=made.varied.without("path", "no space"))
     return replace(
@@ -351,8 +338,10 @@ def plan(
 
 
 def _command_in(entry: EntryPoint, cwd: Path, workdir: Path) -> tuple[str, ...]:
-    """Return the command for a copy; a path of the script leads into the copy if it is in the
-    working directory, else to where it led.
+    """Return the command for a copy.
+
+    A path of the script leads into the copy if it is in the working directory, else to where it
+    led.
     """
     if workdir == cwd or entry.kind != "script":
         return entry.command

@@ -41,7 +41,7 @@ class Strays:
     """The orphaned processes of one run that this process may adopt. `close` ends the adoption."""
 
     def __init__(self, start: Callable[[], int]) -> None:
-        """`start` starts the guard and returns its pid."""
+        """Start the guard by `start`, which returns its pid."""
         with _lock:
             self._known = {pid for pid, _, _ in children_of_all().get(os.getpid(), ())}
             _adopt()
@@ -83,8 +83,9 @@ class Strays:
                 _adopt_no_longer()
 
     def _here(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return the children of this process that came from the guard, dead ones too, and (pid,
-        process group) of all of them that live.
+        """Return the children that came from the guard, dead ones too, and the living ones.
+
+        The latter as (pid, process group).
         """
         with _lock:
             tree, ours = children_of_all(), os.getsid(0)
@@ -198,8 +199,9 @@ class GuardedProcess:
         return self._guard.pid
 
     def wait(self, seconds: float, also: Sequence[int] = ()) -> bool:
-        """Listen for at most `seconds`, or until one of the descriptors `also` is readable; return
-        True once all processes of the run are gone.
+        """Listen for at most `seconds`; return True once all processes of the run are gone.
+
+        Or until one of the descriptors `also` is readable.
 
         Raises EntryPointError if the command could not be started.
         """
@@ -234,9 +236,7 @@ class GuardedProcess:
         return tuple(pid for pid, _ in descendants(self._guard.pid))
 
     def end(self) -> None:
-        """Ask for the end of the tree: INT, TERM, KILL with graces; asked a second time, KILL at
-        once.
-        """
+        """Ask for the end of the tree: INT, TERM, KILL in turn; asked again, KILL at once."""
         self._give_up = min(self._give_up, time.monotonic() + LONGEST_END)
         self._send(END)
 
@@ -284,8 +284,9 @@ class GuardedProcess:
 
 
 class Ends:
-    """Descriptors of processes by the name of their trace, `PID-NANOSECONDS.jsonl`, and the
-    observed ends of the processes.
+    """Descriptors of processes by the name of their trace, and their observed ends.
+
+    The name is `PID-NANOSECONDS.jsonl`.
 
     seen   name without its suffix -> seconds after `start` (`time.monotonic`) at which the process
            was seen to have ended; of several seen at once, each is a tenth of a millisecond after
@@ -302,8 +303,9 @@ class Ends:
         self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
 
     def watch(self, names: Iterable[str]) -> None:
-        """Watch further processes; skip those that cannot be watched (gone already, in a namespace
-        of their own).
+        """Watch further processes; skip those that cannot be watched.
+
+        They are gone already, or in a namespace of their own.
         """
         for name in names:
             stem = name.removesuffix(".jsonl")

@@ -101,9 +101,10 @@ class Job:
 
 
 def run_place(number: int, level: str, arm: str = "", *, begin: int = 1) -> str:
-    """Return the folder of a run, from the folder of the check on: `run-N`, `LEVEL/run-N` of one
-    that was recorded again, `later/LEVEL/run-N` where that began behind iteration 1,
-    `arms/NAME/run-N` in the search.
+    """Return the folder of a run, from the folder of the check on.
+
+    `run-N`, `LEVEL/run-N` of one that was recorded again, `later/LEVEL/run-N` where that began
+    behind iteration 1, `arms/NAME/run-N` in the search.
     """
     if arm:
         return f"arms/{arm}/run-{number}"
@@ -117,6 +118,7 @@ def run_place(number: int, level: str, arm: str = "", *, begin: int = 1) -> str:
 
 def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord, FileEvents]:
     """Run the command once; afterwards nothing that it started is alive, and its logs are masked.
+
     Also what its traces say of files.
 
     KeyboardInterrupt, or `halt` set by another thread, ends it with `ended="interrupted"`. Raises
@@ -181,9 +183,7 @@ def _start(job: Job) -> GuardedProcess:
 
 
 class _Watch:
-    """Watches a run from outside: what it records and prints, how long it takes, and why it must be
-    ended.
-    """
+    """Watches a run from outside: its records, its output, its time, and why it must end."""
 
     def __init__(self, job: Job, observer: Observer) -> None:
         self.job, self.observer = job, observer
@@ -226,18 +226,14 @@ class _Watch:
             self._tell_of_ranks_that_ended()
 
     def look_at_files(self, now: float, process: GuardedProcess) -> None:
-        """Note which files are being written, because programs that are not Python leave no
-        trace.
-        """
+        """Note which files are being written: programs but Python leave no trace."""
         if now - self.looked_at_files >= LOOK_AT_FILES:
             self.looked_at_files = now
             beat(self.job.folder)
             self.trace.files.written |= written_by(process.tree(), self.job.workdir.path)
 
     def _tell_of_ranks_that_ended(self) -> None:
-        """Tell once, and again where more of them have ended: the others may wait for them without
-        end.
-        """
+        """Tell once, and again where more ranks have ended: others may wait without end."""
         ranks, ended = len(self.trace.training), len(self.trace.training & self.trace.ended)
         if self.told < ended < ranks:
             self.told = ended
@@ -248,8 +244,9 @@ class _Watch:
             )
 
     def must_end(self, now: float) -> bool:
-        """Return whether the run must be ended from outside: its time is over, or its ranks have
-        stopped but it goes on.
+        """Return whether the run must be ended from outside.
+
+        Its time is over, or its ranks have stopped but it goes on.
         """
         all_stopped = self.trace.all_stopped
         if self.job.timeout is not None and now - self.start >= self.job.timeout:
@@ -265,8 +262,9 @@ class _Watch:
         return bool(self.trace.stopped) and now - self.grown >= grace
 
     def how_it_ended(self, exit_status: int | None) -> Ended:
-        """Return how the run ended: `stopped` if a process stopped itself, whatever its launcher
-        made of that.
+        """Return how the run ended: `stopped` if a process stopped itself.
+
+        Whatever its launcher made of that.
         """
         if self.ending:
             return self.ending
@@ -322,8 +320,9 @@ def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> No
 
 
 def _waited(process: GuardedProcess, watch: _Watch, also: Sequence[int]) -> bool:
-    """Return the result of `process.wait(POLL, also)`, attending more often to requests for which
-    the training is waiting.
+    """Return the result of `process.wait(POLL, also)`, attending to requests meanwhile.
+
+    The training is waiting for the answers.
     """
     attend = watch.job.attend
     if attend is None:

@@ -28,8 +28,9 @@ Enough = Callable[[], bool]
 
 
 def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[RunRecord, ...]:
-    """Make the runs. Afterwards no started process is alive and the user's files are as they were,
-    whatever happens.
+    """Make the runs.
+
+    Afterwards no started process is alive and the user's files are as they were, whatever happens.
 
     If the runs follow each other, `enough` ends them early.
 
@@ -47,8 +48,9 @@ def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[R
 
 
 def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
-    """Make the runs one after the other, in the working directory itself or in a copy at the same
-    path.
+    """Make the runs one after the other, in the working directory or in a copy.
+
+    The copy is always at the same path.
     """
     runs: list[RunRecord] = []
     for sentence in restored(plan.folder.parent, plan.cwd) if plan.created is None else ():
@@ -76,8 +78,9 @@ def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
 
 
 def stumbled(runs: Sequence[RunRecord]) -> bool:
-    """Return whether a later run failed but run 1 did not: files that run 1 left may be the reason,
-    and would disturb every further run.
+    """Return whether a later run failed but run 1 did not.
+
+    Files that run 1 left may be the reason, and would disturb every further run.
     """
     return (
         len(runs) > 1
@@ -124,8 +127,9 @@ def one_run(
     halt: threading.Event | None = None,
     attend: Attend | None = None,
 ) -> None:
-    """Make one run and keep it with its files, next to those in `runs`; raise KeyboardInterrupt if
-    it was interrupted. `attend`: see `Job`.
+    """Make one run and keep it with its files, next to those in `runs`.
+
+    Raises KeyboardInterrupt if it was interrupted. `attend`: see `Job`.
     """
     observer = cast(Observer, _Locked(plan.observer, plan.lock))
     with operation(f"preparing run {number}"):

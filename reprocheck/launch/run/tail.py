@@ -1,5 +1,6 @@
-"""Following a run while it is under way: its trace files and its logs, each read once as they
-grow.
+"""Follow a run while it is under way.
+
+Its trace files and its logs are each read once as they grow.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ Output = Callable[[str, bytes], None]
 
 
 class TraceTail:
-    """The newest facts of a trace folder: `iteration` last recorded, `loss`, and which processes
-    stopped themselves.
+    """The newest facts of a trace folder.
+
+    `iteration` last recorded, `loss`, and which processes stopped themselves.
 
     Processes go by the name of their file, `PID-NANOSECONDS.jsonl`.
     """
@@ -62,8 +64,9 @@ class TraceTail:
 
     @property
     def loss(self) -> float | None:
-        """The last recorded loss; of several ranks that of the first, so that two runs show the
-        same rank.
+        """Return the last recorded loss.
+
+        Of several ranks that of the first, so that two runs show the same rank.
         """
         if not self._last_loss:
             return None
@@ -74,22 +77,25 @@ class TraceTail:
 
     @property
     def all_recorded(self) -> bool:
-        """Return whether nothing more will be recorded: the processes that train have stopped, or
-        go on unrecorded.
+        """Return whether nothing more will be recorded.
+
+        The processes that train have stopped, or go on unrecorded.
         """
         return bool(self.training) and self.training <= self.stopped | self.ended | self.enough
 
     @property
     def all_stopped(self) -> bool:
-        """Return whether a process has stopped itself, and so has every other that recorded a loss
-        or an update and was not gone before.
+        """Return whether a process has stopped itself, and so has every other that trains.
+
+        Every other that recorded a loss or an update and was not gone before.
         """
         return bool(self.stopped) and self.training <= self.stopped | self.ended
 
     @property
     def all_gone(self) -> bool:
-        """Return whether all processes that trained have stopped themselves and were seen to end,
-        and none has begun since the first stop.
+        """Return whether all processes that trained have stopped and were seen to end.
+
+        None has begun since the first stop.
 
         False where their process ids mean nothing here (a container), and where a second stage may
         be about to train.

@@ -33,8 +33,9 @@ WAIT_POLICY = "OMP_WAIT_POLICY"
 
 
 def users_environment() -> dict[str, str]:
-    """Return the environment as the user's shell gave it to reprocheck: without LC_CTYPE where
-    Python itself put it there (PEP 538).
+    """Return the environment as the user's shell gave it to reprocheck.
+
+    LC_CTYPE is left out where Python itself put it there (PEP 538).
     """
     environment = dict(os.environ)
     if "LC_CTYPE" in environment:
@@ -101,9 +102,10 @@ COPY, ADDRESSES = "copy", "addresses"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Under:
-    """The controls that are on, the seed from which their seeds derive, and whether they override
-    what the user set (`user`: the environment). `spared`: a control, `@` and a place at which it
-    does not act.
+    """The controls that are on, and the seed from which their seeds derive.
+
+    Also whether they override what the user set (`user`: the environment). `spared`: a control, `@`
+    and a place at which it does not act.
     """
 
     names: tuple[str, ...] = ()

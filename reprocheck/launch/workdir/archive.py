@@ -63,9 +63,7 @@ class Archive:
 
     @contextmanager
     def location(self, name: str, *, of_runs: bool = True) -> Iterator[Path]:
-        """Yield a path below the folder of the runs, or below the report folder itself; the folders
-        on the way are made.
-        """
+        """Yield a path below the folder of the runs, or of the report, and make its folders."""
         base = self.workdir
         if not self.folder.is_relative_to(base):
             base = self.folder
@@ -105,8 +103,9 @@ def set_owner_and_mode(location: Path, entry: Entry) -> None:
 
 
 def set_mode(location: Path, mode: int) -> None:
-    """Set permission bits without following a link, through a descriptor because `chmod` on Linux
-    cannot.
+    """Set permission bits without following a link.
+
+    Through a descriptor, because `chmod` on Linux cannot.
     """
     descriptor = os.open(location, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -116,9 +115,7 @@ def set_mode(location: Path, mode: int) -> None:
 
 
 def inside(path: str) -> str:
-    """Return a path to use below a folder: relative paths unchanged, absolute ones below
-    `elsewhere`.
-    """
+    """Return a path to use below a folder: absolute ones go below `elsewhere`."""
     if path.startswith("/"):
         return f"elsewhere{path}"
     return path

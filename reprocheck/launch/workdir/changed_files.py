@@ -69,8 +69,9 @@ def relative_to(folder: Path, after: FilesAfter) -> FilesAfter:
 
 
 def note_files(folder: Path, after: FilesAfter) -> None:
-    """Add to the record of a report folder what became of the user's files; a folder without a
-    record has no report either.
+    """Add to the record of a report folder what became of the user's files.
+
+    A folder without a record has no report either.
     """
     if after == FilesAfter():
         return

@@ -32,8 +32,9 @@ PLACES, VALUES = "places", "values"
 def clean_up(
     folder: Path, scratch: Path | None = None, *, until: float | None = None
 ) -> FilesAfter:
-    """Put back what the snapshot in a report folder holds; removes copies of the working directory
-    and the runs' TMPDIR; masks logs.
+    """Put back what the snapshot in a report folder holds.
+
+    Copies of the working directory and the runs' TMPDIR are removed, and logs are masked.
     """
     if scratch is not None:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -57,8 +58,10 @@ def clean_up(
 
 
 def command(folder: Path, scratch: Path, archive: Archive, hold: Hold) -> list[str]:
-    """Return what the guard becomes when reprocheck has died: this module, started so that the
-    environment of the run does not touch it. The guard has the descriptors of `hold`.
+    """Return what the guard becomes when reprocheck has died.
+
+    This module, started so that the environment of the run does not touch it. The guard has the
+    descriptors of `hold`.
     """
     import msgspec
 
@@ -90,9 +93,10 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def main() -> None:
-    """Read the command line: the folder of the check; from a guard also the folder of the runs'
-    temporary files, that of the check without links, the working directory and the words of a
-    `Hold`.
+    """Read the command line, which begins with the folder of the check.
+
+    From a guard also the folder of the runs' temporary files, that of the check without links, the
+    working directory and the words of a `Hold`.
     """
     if len(sys.argv) < 2:
         sys.exit("usage: python -m reprocheck.launch.workdir.cleanup REPORT_FOLDER")

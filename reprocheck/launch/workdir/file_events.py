@@ -1,5 +1,6 @@
-"""What the traces of some runs say of files: which ones their processes wrote, and which ones
-elsewhere they read.
+"""Read from the traces of some runs what they did to files.
+
+Which ones their processes wrote, and which ones elsewhere they read.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ COPIES = "overwritten"
 
 @dataclass(kw_only=True, slots=True)
 class FileEvents:
-    """File accesses that traces recorded; paths are relative to the working directory, or absolute
-    and masked for files elsewhere.
+    """File accesses that traces recorded.
+
+    Paths are relative to the working directory, or absolute and masked for files elsewhere.
 
     written     paths that were written to, made, moved or removed
     trees       those of `written` that were made, moved or removed with everything below them
@@ -47,9 +49,7 @@ class FileEvents:
 
     @property
     def overwritten(self) -> Iterator[tuple[str, Path]]:
-        """Yield paths that the run overwrote and the copies of contents that no process of the run
-        had made.
-        """
+        """Yield each path that the run overwrote, with the copy of what others had made."""
         for path, trace, copy in sorted(self.copies):
             writers = {other for written, other in self.first if written == path}
             if not any(other.parent == trace.parent for other in writers - {trace}):
@@ -96,8 +96,9 @@ class FileEvents:
             self.names.setdefault(path, set()).update(others)
 
     def wrote(self, path: str) -> bool:
-        """Return whether a process of the runs was seen to write a path of the working directory,
-        or a folder with all below it.
+        """Return whether a process of the runs was seen to write a path or a folder around it.
+
+        The path starts from the working directory.
         """
         if path in self.written or not self.written.isdisjoint(self.names.get(path, ())):
             return True

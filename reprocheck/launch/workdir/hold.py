@@ -1,5 +1,6 @@
-"""A hold on the kept contents of the working directory, for the case that a training removes the
-folder in which they lie: an open file outlives its name.
+"""Hold the kept contents of the working directory open.
+
+If a training removes the folder in which they lie, an open file outlives its name.
 
 The guards of the runs have the same descriptors, for the case that reprocheck is killed as well.
 """
@@ -36,9 +37,7 @@ class Hold:
 
     @property
     def words(self) -> Iterator[str]:
-        """Yield the words for the command line of a process that has the descriptors: see
-        `held_by`.
-        """
+        """Yield words for the command line of a process with the descriptors: see `held_by`."""
         return (f"{name}={descriptor}" for name, descriptor in self.files.items())
 
     @contextmanager

@@ -46,8 +46,9 @@ def make_scratch(folder: Path, cwd: Path) -> Path:
 
 
 def without_word() -> Iterator[Path]:
-    """Yield folders for the temporary files of checks that were killed while they made or removed
-    them: they hold no file of the user's, and no word of their check.
+    """Yield folders for the temporary files of checks that were killed at a bad moment.
+
+    While they made or removed them: they hold no file of the user's, and no word of their check.
 
     Of this user alone: the folder that they lie in is everybody's.
     """
@@ -90,8 +91,9 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Killed:
-    """A check that was killed: its report folder, the known temporary folders of its runs, and its
-    last sign of life.
+    """A check that was killed.
+
+    Its report folder, the known temporary folders of its runs, and its last sign of life.
     """
 
     folder: Path
@@ -111,8 +113,9 @@ def restored(output: Path, cwd: Path) -> Iterator[str]:
 
 
 def put_back(output: Path, cwd: Path) -> Iterator[tuple[Path, FilesAfter]]:
-    """Put back the files that killed checks of the folder `cwd` have changed; return the report
-    folders with what became of the files.
+    """Put back the files that killed checks of the folder `cwd` have changed.
+
+    Returns the report folders with what became of the files.
     """
     for killed in tuple(_killed(output, cwd)):
         for scratch in killed.scratches:
@@ -124,6 +127,7 @@ def put_back(output: Path, cwd: Path) -> Iterator[tuple[Path, FilesAfter]]:
 
 def told(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
     """Say what became of the user's files after a check that could not put them back at its end.
+
     `folder`: where its report lies.
     """
     if after.put_back:
@@ -136,8 +140,9 @@ def told(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
 
 
 def _killed(output: Path, cwd: Path) -> Iterator[Killed]:
-    """Yield checks of this folder that are dead, of those in the output folder and those that left
-    word in the folder for temporary files.
+    """Yield checks of this folder that are dead.
+
+    Of those in the output folder and those that left word in the folder for temporary files.
     """
     scratches = defaultdict(list)
     # those of this user alone: the folder for temporary files is everybody's
@@ -177,9 +182,7 @@ def _facts(path: Path) -> dict[str, object]:
 
 
 def _is_alive(facts: dict[str, object]) -> bool:
-    """Return whether the process that left these facts still runs, and not another one with its
-    pid.
-    """
+    """Return whether the process of these facts still runs, not another one with its pid."""
     pid = facts.get("pid")
     if not isinstance(pid, int):
         return False

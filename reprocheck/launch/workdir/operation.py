@@ -1,5 +1,6 @@
-"""What a check was doing when the system refused something, as an error for the user: what was
-done, to which file, and why not.
+"""Report what a check was doing when the system refused something.
+
+As an error for the user: what was done, to which file, and why not.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ ADVICE: Mapping[int, str] = {
 
 @contextmanager
 def operation(doing: str) -> Iterator[None]:
-    """Turn an OSError meanwhile into a ReportError that names `doing` (`starting run 1`), the file
-    and the reason.
+    """Turn an OSError into a ReportError that names what was done, the file and the reason.
+
+    `doing`: what is done in the `with` block, such as `starting run 1`.
     """
     try:
         yield

@@ -26,8 +26,9 @@ class Pack:
         self._block = os.fstatvfs(file.fileno()).f_bsize
 
     def add(self, path: Path, size: int) -> int | None:
-        """Append a regular file and return the offset of its content; None if it is too large to be
-        copied.
+        """Append a regular file and return the offset of its content.
+
+        None if it is too large to be copied.
 
         Raises OSError if it cannot be read, its size has changed, or there is no space.
         """

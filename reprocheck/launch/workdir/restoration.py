@@ -217,9 +217,7 @@ class _Restoration:
         return mine, theirs
 
     def _is_ours(self, path: str, kept: Kept, now: Entry | None) -> bool:
-        """Return whether the runs made a path what it is now; files moved aside for the runs count
-        as theirs.
-        """
+        """Return whether the runs made a path what it is now, or moved it aside."""
         if not kept.aside and not self._ours.events.wrote(path):
             return False
         return self._ours.stands_as_left(path, self._index.root / path, now)
@@ -243,9 +241,7 @@ class _Restoration:
             self._intact.setdefault(kept.entry, path)
 
     def _put_back_at(self, location: Path, path: str, kept: Kept) -> bool:
-        """Put back the file at a path; return False and leave it as it is if no copy of it was
-        kept.
-        """
+        """Put back the file at a path; False, and it stays, if no copy of it was kept."""
         now, entry = entry_of(location), kept.entry
         if now is not None and self._has_content_of(location, now, path, kept):
             set_metadata(location, entry)
@@ -288,8 +284,9 @@ class _Restoration:
         self.replaced.append(path)
 
     def _link(self, draft: Path, path: str, kept: Kept) -> bool:
-        """Make a draft another name of the file itself: of the one in the store, or of that which
-        had several names.
+        """Make a draft another name of the file itself.
+
+        Of the one in the store, or of that which had several names.
         """
         sibling = self._intact.get(kept.entry) if path in self._groups else None
         try:
@@ -329,8 +326,9 @@ class _Restoration:
             self.saved.append(name)
 
     def _archive_version(self, path: str, kept: Kept, store: Path) -> None:
-        """Archive what stood at a path before a later run, if it stands nowhere else by now; what
-        stood there before run 1 also where it has only grown.
+        """Archive what stood at a path before a later run, if it stands nowhere else by now.
+
+        What stood there before run 1 also where it has only grown.
         """
         grown = kept.run > 1
         if self._stands(path, kept, store, grown=grown):
@@ -340,8 +338,9 @@ class _Restoration:
         self._archive_kept(path, kept, store)
 
     def _archive_copy(self, path: str, copy: Path) -> None:
-        """Archive what a process of a run found at a path before it wrote there: somebody else had
-        made it meanwhile.
+        """Archive what a process of a run found at a path before it wrote there.
+
+        Somebody else had made it meanwhile.
         """
         entry = entry_of(copy)
         if entry is None or entry.kind == "folder":
@@ -363,8 +362,9 @@ class _Restoration:
                     shutil.rmtree(folder)
 
     def _stands(self, path: str, kept: Kept, store: Path, *, grown: bool) -> bool:
-        """Return whether a content is at its path, or in the files that the runs left; with `grown`
-        also if more follows it.
+        """Return whether a content is at its path, or in the files that the runs left.
+
+        With `grown` also if more follows it.
         """
         is_there = begins_with if grown else same_bytes
         if is_there(self._archive.path(LEFT) / inside(path), kept, store):
@@ -375,8 +375,9 @@ class _Restoration:
 
 
 def _can_only_be_written(location: Path, now: Entry, before: Entry) -> bool:
-    """Return whether a file has to be overwritten in place: it is the same file with several names,
-    or its folder takes no new file.
+    """Return whether a file has to be overwritten in place.
+
+    It is the same file with several names, or its folder takes no new file.
     """
     is_same = (now.kind, now.inode) == (before.kind, before.inode) == ("file", before.inode)
     return is_same and (now.links > 1 or not os.access(location.parent, os.W_OK))

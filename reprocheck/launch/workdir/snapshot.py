@@ -39,8 +39,9 @@ INDEX, OWNER, PACK = "index.json", "owner.json", "pack"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kept:
-    """An entry and where its content is: at an offset in `pack`, or in a file with this number;
-    nowhere if the content could not be kept.
+    """An entry and where its content is.
+
+    At an offset in `pack`, or in a file with this number; nowhere if the content could not be kept.
 
     aside  whether the file itself was moved into the store, so that the working directory no longer
            has it
@@ -159,8 +160,10 @@ def extend(
 def _changed_by_others(
     index: Index, left: Tree, now: Tree, wrote: Callable[[str], bool]
 ) -> frozenset[str]:
-    """Return the paths that somebody else changed, but for what reprocheck itself prints to and
-    what somebody is writing (`| tee log`): that grows all the time.
+    """Return the paths that somebody else changed.
+
+    But for what reprocheck itself prints to and what somebody is writing (`| tee log`): that grows
+    all the time.
     """
     paths = left.entries.keys() | now.entries.keys()
     changed = {path for path in paths if left.entries.get(path) != now.entries.get(path)}
@@ -241,8 +244,9 @@ def move_aside(store: Path, paths: Collection[str]) -> tuple[str, ...]:
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a file, link or folder, also to another file system; whoever is stopped half-way leaves
-    the source whole.
+    """Move a file, link or folder, also to another file system.
+
+    Whoever is stopped half-way leaves the source whole.
     """
     try:
         source.replace(target)
@@ -269,8 +273,9 @@ def move(source: Path, target: Path) -> None:
 
 @contextlib.contextmanager
 def content(kept: Kept, store: Path) -> Iterator[tuple[BinaryIO, int]]:
-    """Open the kept content of a file: the file that holds it, unbuffered, and the offset of the
-    content.
+    """Open the kept content of a file: the file that holds it, and the offset of it.
+
+    The file is unbuffered.
 
     Raises FileNotFoundError if it was not kept.
     """
@@ -288,9 +293,7 @@ def write_content(target: BinaryIO, kept: Kept, store: Path) -> None:
 
 
 def begins_with(path: Path, kept: Kept, store: Path) -> bool:
-    """Return whether a file begins with the kept content; of a link, whether it has the kept
-    target.
-    """
+    """Return whether a file begins with the kept content; of a link, if the target is kept."""
     now = entry_of(path)
     if now is None or now.kind != kept.entry.kind or now.kind == "folder":
         return False
@@ -329,8 +332,9 @@ def same_bytes(path: Path, kept: Kept, store: Path) -> bool:
 
 @contextlib.contextmanager
 def locked(store: Path) -> Iterator[None]:
-    """Let one process at a time put back what a store holds: the guard of a killed check, or the
-    next command.
+    """Let one process at a time put back what a store holds.
+
+    The guard of a killed check, or the next command.
     """
     import fcntl
 
@@ -374,8 +378,9 @@ def owner(store: Path) -> Mapping[str, object]:
 
 
 def started(pid: int) -> str:
-    """Return when a process began, in ticks since the start of the system; "" if there is no such
-    process.
+    """Return when a process began, in ticks since the start of the system.
+
+    "" if there is no such process.
     """
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
@@ -385,6 +390,7 @@ def started(pid: int) -> str:
 
 def clone(source: Path, target: Path) -> bool:
     """Make `target` share the blocks of `source` (reflink); return False if the file system cannot.
+
     Raises OSError if unreadable.
     """
     from fcntl import ioctl

@@ -63,8 +63,10 @@ class Tree:
 
 
 def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_ENTRIES) -> Tree:
-    """List everything below `root` but caches, version control, virtual environments, folders of
-    suites, `leave_out` (absolute paths) and what is on another device.
+    """List everything below `root` that is part of the user's work.
+
+    Not caches, version control, virtual environments, folders of suites, `leave_out` (absolute
+    paths) and what is on another device.
     """
     entries: dict[str, Entry] = {}
     unreadable: list[str] = []
@@ -108,9 +110,10 @@ def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_EN
 
 
 def written_since(root: Path, moment: int) -> dict[str, Entry]:
-    """Return the files and links below `root` that changed after a moment (in nanoseconds, by the
-    clock of the file system), of however many there are. What `read_tree` passes over is passed
-    over here.
+    """Return the files and links below `root` that changed after a moment.
+
+    In nanoseconds, by the clock of the file system; of however many there are. What `read_tree`
+    passes over is passed over here.
     """
     written: dict[str, Entry] = {}
     waiting = [""]
@@ -208,8 +211,9 @@ MOVE = "Move the training into its own folder, and start reprocheck there."
 
 
 def refuse_wide_folder(cwd: Path, entry: EntryPoint) -> None:
-    """Raise UsageError where a check would have to keep a whole machine's files, or all of the
-    user's, so that the runs cannot cost them.
+    """Raise UsageError where a check would have to keep a whole machine's files.
+
+    Or all of the user's, so that the runs cannot cost them.
     """
     name = _wide(cwd)
     if name is None:

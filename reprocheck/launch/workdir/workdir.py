@@ -1,5 +1,6 @@
-"""The working directory of the runs: the user's own, put back afterwards, or a fresh copy for each
-run.
+"""Give the runs a working directory.
+
+The user's own, put back afterwards, or a fresh copy for each run.
 """
 
 from __future__ import annotations
@@ -41,15 +42,17 @@ MOST_LINKS = 5_000
 
 
 def place_in(root: Path, source: Path) -> Path:
-    """Return the path of the copy of `source` below `root`: its absolute path, so that each of its
-    folders has a parent there.
+    """Return the path of the copy of `source` below `root`.
+
+    Its absolute path, so that each of its folders has a parent there.
     """
     return root.joinpath(*source.parts[1:])
 
 
 def surround(root: Path, source: Path) -> None:
-    """Make the folders that lead to the place of `source` below `root`, with links to what stands
-    beside it on the way.
+    """Make the folders that lead to the place of `source` below `root`.
+
+    With links to what stands beside it on the way.
 
     The links are shared by all runs, and lead to the user's own files. A folder that cannot be
     listed gets none.
@@ -90,9 +93,7 @@ class Workdir(Protocol):
 
     @property
     def hold(self) -> Hold:
-        """Return the open files of the store that the guard of a run keeps, between `begin` and
-        `end`.
-        """
+        """Return the open files of the store that a run's guard keeps until `end`."""
 
     def secure(self) -> None:
         """Restore missing files of the store if the run removed them, before its guard exits."""
@@ -135,7 +136,7 @@ class InPlace:
         self._keep()
 
     def _keep(self) -> None:
-        """Keep what stands there, and names what is not safe."""
+        """Keep what stands in the folder, and name what is not safe."""
         if not self._tree.complete:
             self._say(
                 f"The working directory holds more than {len(self._tree.entries)} files: the rest"
@@ -172,8 +173,9 @@ class InPlace:
         return self._hold
 
     def begin(self) -> None:
-        """Prepare a run, which finds what the run before it left, and keep what somebody else has
-        changed since.
+        """Prepare a run, which finds what the run before it left.
+
+        What somebody else has changed since is kept.
         """
         self.began = time.time() - CLOCK_SLACK
         if self._runs:
@@ -200,8 +202,9 @@ class InPlace:
         self._removed = self._hold.write_back(self._archive)
 
     def end(self, events: FileEvents) -> FileChanges:
-        """Return what changed since the run began, but for what somebody outside the run is
-        writing. ReportError where the run removed the report folder.
+        """Return what changed since the run began, but for what others are writing.
+
+        Others are outside the run. Raises ReportError where the run removed the report folder.
         """
         self._under_way = False
         before, self._tree = self._tree, read_tree(self.path, self._leave_out)
@@ -213,8 +216,9 @@ class InPlace:
         return seen_by(events, _without_writers(self.path, file_changes(before, self._tree)))
 
     def close(self, *, undo: bool = False) -> FilesAfter:
-        """Put back what the runs overwrote, deleted or touched; names what somebody else changed,
-        and what could not be put back.
+        """Put back what the runs overwrote, deleted or touched.
+
+        Names what somebody else changed, and what could not be put back.
 
         With `undo`, what the runs created is moved to the report folder first.
         """
@@ -276,8 +280,9 @@ class InPlace:
 
 
 class InPlaceAgain(InPlace):
-    """The user's own folder as the first run of the check found it: what earlier runs created
-    (`created`) is set aside before run 1.
+    """The user's own folder as the first run of the check found it.
+
+    What earlier runs created (`created`) is set aside before run 1.
 
     So are files that they made outside of it (`elsewhere`, masked), where those are not too large
     to be moved.
@@ -313,15 +318,14 @@ class InPlaceAgain(InPlace):
         snapshot.keep(self.path, tree, self._store, aside=self._aside, runs=self._archive.place)
 
     def close(self, *, undo: bool = True) -> FilesAfter:
-        """Move what these runs created to the report folder, then puts back everything else as it
-        was found.
-        """
+        """Move what these runs created to the report folder, and put the rest back."""
         return super().close(undo=True)
 
 
 def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
-    """Return files outside of the working directory that can be set aside, by their whole paths:
-    none where they are large together.
+    """Return files outside of the working directory that can be set aside.
+
+    By their whole paths: none where they are large together.
     """
     entries = {str(real(path)): entry_of(real(path)) for path in elsewhere}
     files = {
@@ -337,7 +341,7 @@ def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
 
 
 def _without_writers(root: Path, changes: FileChanges) -> FileChanges:
-    """Change but for those of files that somebody outside of the run is writing."""
+    """Return changes but for those of files that somebody outside of the run is writing."""
     theirs = open_for_writing(root, {*changes.created, *changes.changed})
     return replace(
         changes,
@@ -417,8 +421,9 @@ class Copies:
         return self._of_others(seen_by(events, changes, alone=True))
 
     def _of_others(self, seen: FileChanges) -> FileChanges:
-        """Without what lies around the copy below `root`: it is removed with the copy, and no other
-        run finds it.
+        """Return the files without those around the copy below `root`.
+
+        They are removed with the copy, and no other run finds them.
         """
 
         def outside(paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -450,8 +455,9 @@ class Copies:
 
 
 def has_room(source: Path, leave_out: Collection[Path], folder: Path) -> bool:
-    """Return whether a copy of a tree can lie in a folder: there is space for it, or the file
-    system can share the blocks.
+    """Return whether a copy of a tree can lie in a folder.
+
+    There is space for it, or the file system can share the blocks.
     """
     tree = read_tree(source, leave_out, limit=10_000_000)
     needed = sum(entry.size for entry in tree.entries.values())
@@ -514,8 +520,9 @@ def _can_clone(source: Path, tree: Tree, target: Path) -> bool:
 
 
 def _link_target(source: Path, path: str, entry: Entry) -> str:
-    """Return a relative link that leads out of the tree is made absolute, so that it leads to the
-    same place from the copy.
+    """Return the target of a link for the copy of a tree.
+
+    A relative link that leads out of the tree is made absolute, so that it leads to the same place.
     """
     target = entry.target or ""
     reached = Path(os.path.normpath((source / path).parent / target))

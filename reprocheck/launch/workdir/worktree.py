@@ -1,5 +1,6 @@
-"""Another commit of the user's repository beside the working tree: what `reprocheck compare
---against COMMIT` runs for one side.
+"""Check out another commit of the user's repository beside the working tree.
+
+`reprocheck compare --against COMMIT` runs it for one side.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Commit:
-    """A commit that was found: the name it was asked for by, its hash, and the working tree that it
-    belongs to.
+    """A commit that was found.
+
+    The name it was asked for by, its hash, and the working tree that it belongs to.
     """
 
     name: str

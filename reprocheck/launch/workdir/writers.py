@@ -20,8 +20,9 @@ PROCESSES = "/proc"
 
 
 def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
-    """Return those of `paths` (relative to `root`) that a living process, this one included, holds
-    open for writing.
+    """Return those of `paths` that a living process holds open for writing.
+
+    Relative to `root`; this process counts, too.
 
     Processes that may not be looked at are passed over; where there is no /proc, nothing is found.
     """
@@ -41,8 +42,9 @@ def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
 
 
 def written_by(processes: Collection[int], root: Path) -> frozenset[str]:
-    """Return paths below `root`, relative to it, that one of these processes holds open for writing
-    right now.
+    """Return paths below `root` that one of these processes holds open for writing.
+
+    Relative to it, right now.
     """
     inside = os.path.join(root, "")
     paths = set()
@@ -70,8 +72,9 @@ def own_output() -> frozenset[tuple[int, int]]:
 
 
 def _written() -> Iterator[str]:
-    """Yield the descriptors of all processes that are open for writing on a path, as links in
-    /proc.
+    """Yield the descriptors that are open for writing on a path, as links in /proc.
+
+    Of all processes.
     """
     for process in _listed(PROCESSES):
         if not process.isdigit():

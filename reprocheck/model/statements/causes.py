@@ -84,8 +84,9 @@ class Circumstance(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ranks(Statement):
-    """The run has several ranks; `add`: what the ranks sum up, "" if the sum is not what
-    differs.
+    """The run has several ranks.
+
+    `add`: what the ranks sum up, "" if the sum is not what differs.
     """
 
     number: int
@@ -136,8 +137,9 @@ class SeededAfterwards(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnBeforeSeed(Statement):
-    """A generator was seeded with an unknown number only after the first draw; `seed`: the line
-    that seeded the generator, "" if unknown.
+    """A generator was seeded with an unknown number only after the first draw.
+
+    `seed`: the line that seeded the generator, "" if unknown.
     """
 
     generator: str
@@ -146,8 +148,9 @@ class DrawnBeforeSeed(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededUnequally(Statement):
-    """A generator was given another number in each run; `folded`: the number was folded into its
-    key.
+    """A generator was given another number in each run.
+
+    `folded`: the number was folded into its key.
     """
 
     generator: str
@@ -157,8 +160,9 @@ class SeededUnequally(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededEqually(Statement):
-    """Generators were seeded with the same numbers, but their states differ; `key`: the generator
-    stands for JAX PRNG keys.
+    """Generators were seeded with the same numbers, but their states differ.
+
+    `key`: the generator stands for JAX PRNG keys.
     """
 
     generators: tuple[str, ...]
@@ -174,8 +178,9 @@ class MadeByWorkers(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeededByWorker(Statement):
-    """A worker process seeded a generator by itself; `seeds`: None if the numbers came from OS
-    entropy.
+    """A worker process seeded a generator by itself.
+
+    `seeds`: None if the numbers came from OS entropy.
     """
 
     worker: int | None
@@ -211,8 +216,9 @@ class OtherNumberOfWeights(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedFile(Statement):
-    """A file of weights differs between the runs: who may have drawn the weights, or only that the
-    file differs.
+    """A file of weights differs between the runs.
+
+    Who may have drawn the weights, or only that the file differs.
     """
 
     file: str
@@ -230,8 +236,9 @@ class OtherLine(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MadeAtStart(Statement):
-    """The command, or a line of a file that the command starts, makes the differing value from
-    something (`by`).
+    """The command, or a file that it starts, makes the differing value from something.
+
+    `by` is what the value is made from.
     """
 
     by: str
@@ -249,8 +256,9 @@ class EndedWith(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RefusedOperator(Statement):
-    """The operator that an error message names; `source`: the line that calls the operator, or
-    "".
+    """The operator that an error message names.
+
+    `source`: the line that calls the operator, or "".
     """
 
     operator: str

@@ -1,5 +1,7 @@
-"""What a check as a whole tells beside its verdict and the difference: what was recorded and what
-was not, what was changed to observe, what run 1 left, and what a failed script needs.
+"""Tell what a check says beside its verdict and the difference.
+
+What was recorded and what was not, what was changed to observe, what run 1 left, and what a failed
+script needs.
 """
 
 from __future__ import annotations
@@ -41,8 +43,9 @@ class LossesRecorded(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotDeep(Statement):
-    """Level `auto` recorded only this many iterations at level `module`. `because` is empty if
-    `auto` records no iteration of such a training at that level.
+    """Level `auto` recorded only this many iterations at level `module`.
+
+    `because` is empty if `auto` records no iteration of such a training at that level.
     """
 
     iterations: int
@@ -72,8 +75,9 @@ class ValuesMasked(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PairEnded(Statement):
-    """One or both runs at a deeper level were not recorded completely; `ended`, if both were, is
-    how one of the runs ended.
+    """One or both runs at a deeper level were not recorded completely.
+
+    `ended`, if both were, is how one of the runs ended.
     """
 
     level: str
@@ -97,8 +101,10 @@ class Undetermined(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unfinished(Statement):
-    """Further runs were ended by an error: a pair or a single run at a deeper level, the runs of
-    the search, or the run that records values.
+    """Further runs were ended by an error.
+
+    A pair or a single run at a deeper level, the runs of the search, or the run that records
+    values.
     """
 
     what: Literal["pair", "half", "search", "values"]
@@ -116,8 +122,9 @@ class NoValues(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValuesMissing(Statement):
-    """The values of some tensors of an operator (`paths`) were not recorded, because they exceed
-    the limit in MB.
+    """The values of some tensors of an operator (`paths`) were not recorded.
+
+    They exceed the limit in MB.
     """
 
     operator: str
@@ -149,8 +156,9 @@ class LeftAlive(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StopReached(Statement):
-    """A run reached its stop in this iteration, and was ended there or not; `run` is 0 if every run
-    did.
+    """A run reached its stop in this iteration, and was ended there or not.
+
+    `run` is 0 if every run did.
     """
 
     run: int
@@ -168,8 +176,9 @@ class ReadLeft(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VisibleLeft(Statement):
-    """Later runs could see these files, which run 1 wrote; `made`: all of the files lie outside of
-    the working directory and did not exist before.
+    """Later runs could see these files, which run 1 wrote.
+
+    `made`: all of the files lie outside of the working directory and did not exist before.
     """
 
     paths: tuple[str, ...]
@@ -178,8 +187,9 @@ class VisibleLeft(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftByEarlier(Statement):
-    """Each run reads these files, which the runs of an earlier check made; `others`: further files
-    that such checks left.
+    """Each run reads these files, which the runs of an earlier check made.
+
+    `others`: further files that such checks left.
     """
 
     paths: tuple[str, ...]

@@ -55,8 +55,6 @@ class Unexplained(FirstDifference):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Culprit(Statement):
-    """The operation that makes a difference: between the last place that agrees and the first that
-    differs.
-    """
+    """The operation that makes a difference, behind the last place that agrees."""
 
     difference: FirstDifference

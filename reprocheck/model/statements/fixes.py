@@ -11,8 +11,9 @@ from reprocheck.model.statements.inputs import Given
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CatalogueFix(Statement):
-    """The fix of a catalogue entry: for the first of these frameworks and devices with a fix of its
-    own, else the general fix.
+    """The fix of a catalogue entry, for the first framework and device with a fix of its own.
+
+    Else the general fix.
     """
 
     code: str
@@ -86,8 +87,9 @@ class GiveAlike(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FixValue(Statement):
-    """A value is to be fixed: in the command, in place of something (`by`), or in a line of a file,
-    written as `fixed`.
+    """A value that is to be fixed.
+
+    In the command, in place of something (`by`), or in a line of a file, written as `fixed`.
     """
 
     by: str

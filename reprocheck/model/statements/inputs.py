@@ -13,8 +13,9 @@ from reprocheck.model.verdict import EnvironmentDifference
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seeding:
-    """One seeding of a generator: the values in the two runs (None: the run did not seed), the
-    place, and the author.
+    """One seeding of a generator: the values in the two runs, the place, and the author.
+
+    A value is None if the run did not seed.
 
     by         the package that seeded the generator, empty if the script did
     by_system  whether no number was given, so that the generator used OS entropy
@@ -105,8 +106,9 @@ BY_NUMBER = "argument "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileState:
-    """What distinguishes a file from that of the other run: the size, else the hash and the time of
-    the last change, if known.
+    """The properties by which a file differs from that of the other run.
+
+    The size, else the hash and the time of the last change, if known.
     """
 
     size: int
@@ -172,8 +174,9 @@ class LeftFiles(FirstDifference):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftWithoutEffect(Statement):
-    """Run 2 reads files of run 1 that do not explain the difference; `alike`: run 1 read the same
-    files, else run 2 read them only after the first difference.
+    """Run 2 reads files of run 1 that do not explain the difference.
+
+    `alike`: run 1 read the same files, else run 2 read them only after the first difference.
     """
 
     paths: tuple[str, ...]

@@ -13,8 +13,9 @@ from reprocheck.model.statements.inputs import LeftFiles, NotGivenAlike
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Consequence(Unexplained):
-    """A difference that can follow from the first one; `rank`: the rank of the first difference, if
-    it is another rank.
+    """A difference that can follow from the first one.
+
+    `rank`: the rank of the first difference, if it is another rank.
     """
 
     place: str
@@ -24,8 +25,9 @@ class Consequence(Unexplained):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaterLosses(Statement):
-    """Losses differ after the iterations that were recorded deeply; `agreeing`: the number of those
-    iterations, if nothing differs in them.
+    """Losses differ after the iterations that were recorded deeply.
+
+    `agreeing`: the number of those iterations, if nothing differs in them.
     """
 
     iteration: int
@@ -89,8 +91,9 @@ class OfOneRun(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotRecorded(Statement):
-    """The statement of a trace that something could not be recorded; `ranks`: its ranks, if there
-    are several.
+    """The statement of a trace that something could not be recorded.
+
+    `ranks`: its ranks, if there are several.
     """
 
     line: Statement | str
@@ -137,8 +140,10 @@ class NotCompared(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WithoutEffect(Statement):
-    """Generators whose states differ without an effect: those that differed when the weights were
-    made, and those that differ but that nothing draws from.
+    """Generators whose states differ without an effect.
+
+    Those that differed when the weights were made, and those that differ but that nothing draws
+    from.
     """
 
     at_weights: tuple[str, ...]
@@ -147,8 +152,9 @@ class WithoutEffect(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Noise:
-    """The runs of sides differ among themselves, by so much in a checked loss; `between`: the
-    largest difference between the sides.
+    """The runs of sides differ among themselves, by so much in a checked loss.
+
+    `between`: the largest difference between the sides.
     """
 
     sides: tuple[str, ...]

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sample(Statement):
-    """A sample of runs that differ: their number, and how many do not have the most frequent
-    outcome.
+    """A sample of runs that differ.
+
+    Their number, and how many do not have the most frequent outcome.
 
     insufficient  how many of the runs were made under controls that do not suffice; the other runs
                   were made without controls
@@ -135,8 +136,9 @@ class NextToTry(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moved(Statement):
-    """Controls remove only a part of a difference: the runs first differ on `rung` under the
-    controls, and on `before` without.
+    """Controls remove only a part of a difference.
+
+    The runs first differ on `rung` under the controls, and on `before` without.
     """
 
     names: tuple[str, ...]

@@ -10,8 +10,9 @@ from reprocheck.model.statement import Statement
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unreadable(Statement):
-    """A trace could not be read: the error of the system; `left_alone`: why reprocheck did not
-    try.
+    """A trace could not be read: the error of the system.
+
+    `left_alone`: why reprocheck did not try.
     """
 
     error: str = ""
@@ -82,8 +83,9 @@ class RanksGiven(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingsInThreads(Statement):
-    """Trainings in threads or tasks of one process: rank and name of each, "" for the main
-    thread.
+    """Trainings in threads or tasks of one process: rank and name of each.
+
+    "" for the main thread.
     """
 
     trainings: tuple[tuple[int, str], ...]

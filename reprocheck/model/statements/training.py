@@ -100,8 +100,9 @@ class OtherLabels(FirstDifference):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OtherLossInput(FirstDifference):
-    """What the loss is taken against differs; `path`: the first input that does, `label`: the first
-    that is labels.
+    """An input that the loss is taken against differs.
+
+    `path`: the first input that does, `label`: the first that is labels.
     """
 
     fact: Fact
@@ -136,8 +137,9 @@ class OtherPath(FirstDifference):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnequalInput:
-    """The first input of an operator that differs; `values`: the input in both runs, if it is no
-    tensor.
+    """The first input of an operator that differs.
+
+    `values`: the input in both runs, if it is no tensor.
     """
 
     path: str
@@ -170,9 +172,7 @@ class FirstOperator(FirstDifference):
 
     @property
     def tells(self) -> bool:
-        """Return whether the operator says more than that something not recorded made the
-        difference.
-        """
+        """Return whether the operator says more than that something unrecorded differs."""
         return self.unequal_input is None or self.unequal_input.values is not None
 
 

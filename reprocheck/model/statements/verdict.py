@@ -1,5 +1,6 @@
-"""What is found out of the losses and of how runs ended: why the verdict is what it is, and what
-must be known beside it.
+"""Describe findings from the losses and from how runs ended.
+
+Why the verdict is what it is, and what must be known beside it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from reprocheck.model.verdict import Bitwise, Comparison, Divergence, SeriesComp
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OfRanks(Statement):
-    """Base class of statements about some of the ranks: `ranks`, empty if all runs have one rank
-    only.
+    """Base class of statements about some of the ranks.
+
+    `ranks` is empty if all runs have one rank only.
     """
 
     ranks: tuple[int, ...] = ()
@@ -43,8 +45,10 @@ class RankInOneRunOnly(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WithoutPartner(Statement):
-    """Only one of two runs has a loss; `own` and `reference`: the number of iterations, or of
-    losses in the iteration, in the run and in run 1.
+    """Only one of two runs has a loss.
+
+    `own` and `reference`: the number of iterations, or of losses in the iteration, in the run and
+    in run 1.
     """
 
     of: Literal["iterations", "losses"]
@@ -56,8 +60,10 @@ class WithoutPartner(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OtherNumber(OfRanks):
-    """An iteration holds `number` losses in a run and `reference` in run 1; `before_update`: only
-    the losses before the first update count, which is so in the first iteration.
+    """An iteration holds `number` losses in a run and `reference` in run 1.
+
+    `before_update`: only the losses before the first update count, which is so in the first
+    iteration.
     """
 
     iteration: int
@@ -109,8 +115,9 @@ class OtherDtype(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BeyondDoubles(Statement):
-    """Two losses that differ, but are equal as doubles, each in full: `shown`, and `other` of run
-    1.
+    """Two losses that differ, but are equal as doubles.
+
+    Each in full: `shown`, and `other` of run 1.
     """
 
     run: int
@@ -133,8 +140,9 @@ class NeitherFinite(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LossesDiffer(Statement):
-    """The forward or the backward check fails, with its worst row; `ranks`: how many ranks the runs
-    have.
+    """The forward or the backward check fails, with its worst row.
+
+    `ranks`: how many ranks the runs have.
     """
 
     row: Comparison
@@ -294,8 +302,9 @@ class RanksLost(Statement):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RanksBehind(OfRanks):
-    """Ranks that recorded least, up to iteration `last`, while no rank ended; the other ranks of
-    `world` came to iteration `furthest`.
+    """Ranks that recorded least, up to iteration `last`, while no rank ended.
+
+    The other ranks of `world` came to iteration `furthest`.
     """
 
     world: int

@@ -1,5 +1,6 @@
-"""Which parts of the state, put back, make a resumed run go on as the continued run: the search of
-`explain`, whose controls are the rungs of the ladder across the gap.
+"""Search the parts of the state that must be put back for a resume to be exact.
+
+This is the search of `explain`, whose controls are the rungs of the ladder across the gap.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ Rungs = tuple[model.StateRungName, ...]
 
 
 def attempt_of(arm: model.Arm, outcome: model.Outcome) -> model.Attempt:
-    """Return the result of a run in which a part of the state was put back, and the names of the
-    values that differed in that part.
+    """Return the result of a run in which a part of the state was put back.
+
+    With the names of the values that differed in that part.
     """
     assert outcome.continued is not None and outcome.resumed is not None
     kept, put_back = outcome.continued.controls, outcome.resumed.controls

@@ -37,9 +37,7 @@ def objects(rungs: Sequence[StateRungName]) -> str:
 
 
 def confirmed(outcome: Outcome, attempt: Attempt, parts: Sequence[Attempt]) -> str:
-    """Say what was put back, that nothing differs any more, and what each part put back alone
-    changed.
-    """
+    """Say what was put back, that nothing differs any more, and what each part changed."""
     many = count(outcome.compared, "iteration")
     parts_said = [
         f"Confirmed: with {objects(attempt.rungs)} of the continued run put back{_names(attempt)},"

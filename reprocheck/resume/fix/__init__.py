@@ -1,3 +1,4 @@
-"""The patch of a training that does not save what it needs to go on, or does not load it: made from
-its source, tried in runs of its own.
+"""Patch a training that does not save what it needs to go on, or does not load it.
+
+The patch is made from its source, and tried in runs of its own.
 """

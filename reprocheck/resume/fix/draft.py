@@ -29,8 +29,9 @@ class Draft:
         self._loaded: list[str] = []
 
     def save(self, key: str, value: str) -> None:
-        """Save an expression under a dictionary key unless the script already does; subscripts as a
-        key are saved already.
+        """Save an expression under a dictionary key unless the script already does.
+
+        Subscripts as a key are saved already.
         """
         saved = self.source.held.get(key)
         if key.startswith("["):
@@ -78,8 +79,9 @@ class Draft:
         return {file: changed(self._tree(file), edits).code for file, edits in self._edits.items()}
 
     def _save_all(self) -> None:
-        """Add the new entries to the saved dict after its last value, one on each line if the dict
-        is written that way.
+        """Add the new entries to the saved dict after its last value.
+
+        One on each line if the dict is written that way.
 
         If no dict is written there, the saved value is unpacked into a new one.
         """

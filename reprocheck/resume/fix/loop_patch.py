@@ -1,5 +1,6 @@
-"""The lines of a patch that put a state back where the loop of a training begins, or goes on in the
-middle of a pass over its data.
+"""Make the lines of a patch that put a state back where the loop of a training begins.
+
+Or where it goes on in the middle of a pass over its data.
 
 What was loaded is kept under a name of its own until the first batch is trained with that is due.
 """
@@ -20,8 +21,10 @@ from reprocheck.scan.syntax import word
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names of new variables in the script: the loaded state until the loop has gone on, and
-    the number of batches of a pass, with its dictionary key.
+    """The names of new variables in the script.
+
+    The loaded state until the loop has gone on, and the number of batches of a pass, with its
+    dictionary key.
     """
 
     pending: str
@@ -115,7 +118,7 @@ def _put_back(names: _Names, states: Sequence[tuple[State, str]]) -> list[str]:
 
 
 def _put_back_last(names: _Names, states: Sequence[State]) -> list[str]:
-    """Nothing is put back behind this."""
+    """Return the lines that set each state, and after that no other."""
     if not states:
         return []
     lines = _put_back(names, [(state, state.key) for state in states])
@@ -123,21 +126,23 @@ def _put_back_last(names: _Names, states: Sequence[State]) -> list[str]:
 
 
 def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> None:
-    """Nothing is loaded at first. Functions that share a name of the module say so."""
+    """Add the variable of the loaded state, None at first, and `global` where it is shared."""
     source, script = draft.source, draft.source.loading.script
-    loads, trains = script.scope(source.behind), script.scope(place.loop)
     draft.load(f"{names.pending} = {source.loaded}")
-    whole: Scope = loads
-    saves = script.scope(source.saved) if source.is_single and noted else loads
-    if len({loads, trains, saves}) > 1:
-        whole = script.tree
+    loads, trains = script.scope(source.behind), script.scope(place.loop)
+    scopes: set[Scope] = {loads, trains}
+    if source.is_single and noted:
+        scopes.add(script.scope(source.saved))
+    common: Scope = loads
+    if len(scopes) > 1:
+        common = script.tree
         shared = {loads: [names.pending], trains: [names.pending, *noted]}
         for scope, own in shared.items():
-            if scope is not whole:
+            if scope is not common:
                 below_text = int(ast.get_docstring(scope) is not None)
                 draft.above(scope.body[below_text], [f"global {', '.join(own)}"])
     around = {place.loop, source.behind, *script.around(place.loop), *script.around(source.behind)}
-    first = next(one for one in whole.body if one in around)
+    first = next(one for one in common.body if one in around)
     # a definition stands two lines below
     blank = 2 * isinstance(first, ast.FunctionDef | ast.ClassDef)
     draft.above(first, [f"{names.pending} = None", *[""] * blank])

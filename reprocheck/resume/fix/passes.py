@@ -30,8 +30,10 @@ class Pass:
 
     @property
     def first_due(self) -> ast.stmt:
-        """The statement in front of which the first batch is trained with that is due: behind the
-        conditions at the beginning of the loop that pass over batches, or put a state back.
+        """Return the statement in front of which the first batch that is due is trained with.
+
+        Behind the conditions at the beginning of the loop that pass over batches, or put a state
+        back.
         """
         body = self.loop.body
         guards = list(takewhile(lambda one: isinstance(one, ast.If), body[:-1]))
@@ -41,8 +43,9 @@ class Pass:
 
 
 def pass_of(source: Source) -> Pass | None:
-    """Return the only loop that trains; None if there is no single one, or if checkpoints are saved
-    both inside and outside of it.
+    """Return the only loop that trains.
+
+    None if there is no single one, or if checkpoints are saved both inside and outside of it.
     """
     making = {one.name for one in source.script.index.functions if calls(one, {_TRAINS})}
     calling = _calling(source.script, {_TRAINS}) or _calling(source.script, making)
@@ -59,8 +62,9 @@ def pass_of(source: Source) -> Pass | None:
 
 
 def has_own_position(source: Source, place: Pass) -> bool:
-    """Return whether the loop already resumes in place: it skips batches by a loaded number, or
-    walks through an object that was given a loaded state.
+    """Return whether the loop already resumes in place.
+
+    It skips batches by a loaded number, or walks through an object that was given a loaded state.
     """
     script, loop = source.loading.script, place.loop
     of_file = {source.loaded}
@@ -77,8 +81,9 @@ def has_own_position(source: Source, place: Pass) -> bool:
 
 
 def loop_around(source: Source) -> Pass | None:
-    """Return the outermost loop of the function that trains, in the file that loads the checkpoint,
-    so that the loaded state can be put back in front of it.
+    """Return the outermost loop of the function that trains.
+
+    In the file that loads the checkpoint, so that the loaded state can be put back in front of it.
     """
     for spot in source.training:
         if spot.file != source.loading.file:
@@ -101,8 +106,9 @@ def _calling(script: Script, names: set[str]) -> list[ast.For]:
 
 
 def _places(source: Source, loop: ast.For) -> Sequence[ast.AST]:
-    """Return the nodes that save checkpoints: the dict itself, or the calls of the function that
-    makes the dict.
+    """Return the nodes that save checkpoints.
+
+    The dict itself, or the calls of the function that makes the dict.
     """
     script = source.script
     scope = source.handed or script.scope(source.saved)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reprocheck.fixes.edits.tree import UNREADABLE
+from reprocheck.resume.checkpoint_contents import Archive
 from reprocheck.resume.fix.draft import Draft, UnfitError
 from reprocheck.resume.fix.loop_patch import before_the_loop, pass_over, within_the_loop
 from reprocheck.resume.fix.passes import Pass, has_own_position, loop_around, pass_of
@@ -14,7 +15,6 @@ from reprocheck.resume.fix.source import read
 from reprocheck.resume.fix.states import State, generators, of_the_order, parts, value_of
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.source import keys_of
-from reprocheck.resume.model import Archive
 
 _POSITION = "RC113"
 
@@ -39,8 +39,9 @@ class Lost:
 
 
 def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str, str]:
-    """Return the files of a script with the lost state saved and loaded; {} if that is not
-    possible, or nothing is missing.
+    """Return the files of a script with the lost state saved and loaded.
+
+    {} if that is not possible, or nothing is missing.
     """
     source = read(archive, texts)
     if source is None:
@@ -55,8 +56,9 @@ def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str,
 
 
 def _add_parts(draft: Draft, lost: Lost) -> list[State]:
-    """Save and load lost parts; return the states that can be set only where the loop begins,
-    because the parts are made, or made anew, after the file is read.
+    """Save and load lost parts; return the states that can only be set later.
+
+    Only where the loop begins, because the parts are made, or made anew, after the file is read.
     """
     source = draft.source
     calls = source.loading.script.index.calls
@@ -103,17 +105,18 @@ def _save_whole(draft: Draft, state: State) -> None:
 
 
 def _add_states(draft: Draft, lost: Lost, late: Sequence[State]) -> None:
-    """Save and put back generators and the order of the data: after the file is loaded, or around
-    the loop if code before the loop would change them again.
+    """Save and put back generators and the order of the data.
+
+    After the file is loaded, or around the loop if code before the loop would change them again.
     """
     source = draft.source
     place = pass_of(source) if source.is_single else None
+    position = _POSITION in lost.codes
+    if place is not None and has_own_position(source, place):
+        position = False
     drawn = list(generators(source, lost.generators))
-    has_own = place is not None and has_own_position(source, place)
-    position = _POSITION in lost.codes and not has_own
-    has_order = lost.other_data and source.is_single and (place is not None or not position)
     order: list[State] = []
-    if has_order:
+    if lost.other_data and source.is_single and (place is not None or not position):
         # known at all places that save it and put it back
         places = [source.saved, source.behind]
         if place is not None and place.saves_within:
@@ -142,8 +145,9 @@ def _around_the_loop(
     drawn: Sequence[State],
     states: Sequence[State],
 ) -> list[State]:
-    """Skip the used batches, and put back at the loop the states that would change before it;
-    return the other states.
+    """Skip the used batches, and put back at the loop the states that change before it.
+
+    Returns the other states.
     """
     if _POSITION in lost.codes:
         pass_over(draft, loop)

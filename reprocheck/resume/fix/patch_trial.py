@@ -27,8 +27,9 @@ def proposed(outcome: Outcome) -> Mapping[Path, str]:
 
 
 def lost_of(outcome: Outcome) -> Lost:
-    """Return the state that a patch is for: all lost parts, and the generators unless a run
-    confirmed that the resume goes on exactly without them.
+    """Return the state that a patch is for: all lost parts, and mostly the generators.
+
+    Without them if a run confirmed that the resume goes on exactly so.
     """
     found, explained = outcome.confirmation, outcome.explained
     confirmed = found.rungs if found is not None else ()
@@ -47,9 +48,7 @@ def lost_of(outcome: Outcome) -> Lost:
 
 
 def repair_of(before: Outcome, outcome: Outcome, patch: str) -> Repair:
-    """Return the patch if the runs with it show that it repairs the loss; else what the runs
-    showed.
-    """
+    """Return the patch if the runs with it repair the loss; else what the runs showed."""
     if outcome.verdict in (*NOTHING_TO_COMPARE, "starts_over"):
         return Repair(patch="", sentence=FAILED)
     if outcome.verdict == "resumes_exactly":

@@ -19,8 +19,9 @@ OWN = "script"
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """An assignment of a call's result to a name; `maker`: the dotted name of the innermost
-    function called.
+    """An assignment of a call's result to a name.
+
+    `maker`: the dotted name of the innermost function called.
     """
 
     name: str
@@ -58,17 +59,16 @@ class Script:
         )
 
     def _maker(self, call: ast.Call) -> str:
-        """Return the dotted name of the innermost call: `torch.nn.Linear` of `nn.Linear(8,
-        1).to(device)`.
-        """
+        """Return the name of the innermost call: `torch.nn.Linear` of `nn.Linear(8, 1).cuda()`."""
         function: ast.expr = call.func
         while isinstance(function, ast.Attribute) and isinstance(function.value, ast.Call):
             function = function.value.func
         return self.name_of(function) or ast.unparse(function)
 
     def name_of(self, node: ast.AST) -> str:
-        """Return the dotted name of an expression, imports resolved; "" if the expression has
-        none.
+        """Return the dotted name of an expression, imports resolved.
+
+        "" if the expression has none.
         """
         return self.names.of(node) or ""
 
@@ -98,7 +98,5 @@ class Script:
 
 
 def calls(node: ast.AST, names: Collection[str]) -> bool:
-    """Return whether something of these names is called in a node: `backward` of
-    `loss.backward()`.
-    """
+    """Return whether a node calls something of these names: `backward` of `loss.backward()`."""
     return any(word(call) in names for call in within(node, ast.Call))

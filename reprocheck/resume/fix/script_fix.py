@@ -1,5 +1,7 @@
-"""The fix of a mechanism in the words of the script: the lines to add to its files, or, where these
-are not known, those of the catalogue with the script's own names.
+"""Word the fix of a mechanism with the names of the script.
+
+The lines to add to its files, or, where these are not known, those of the catalogue with the
+script's own names.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from dataclasses import replace
 from reprocheck.causes.usercode import UserCode
 from reprocheck.fixes.edits.difference import unified
 from reprocheck.fixes.seeds import BY_NAME, STATES
+from reprocheck.resume.checkpoint_contents import Archive
 from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.fix.patch import patched
 from reprocheck.resume.fix.patch_trial import lost_of
@@ -18,7 +21,7 @@ from reprocheck.resume.fix.states import KEYS, key_of, value_of
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.counters import OF_SCRIPTS
 from reprocheck.resume.gap.mersenne_twister import class_of
-from reprocheck.resume.model import Archive, Explained, Mechanism, Outcome
+from reprocheck.resume.model import Explained, LostPart, Mechanism, Outcome
 
 COUNT = "On {line}, begin to count at the number that the file holds under `{key}`."
 _WORDS = (
@@ -36,21 +39,23 @@ _WORDS = (
 
 
 def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
-    """Return the outcome with fixes that use the names of the script; `drafts`: whether to draft a
-    patch, if one is known.
+    """Return the outcome with fixes that use the names of the script.
+
+    `drafts`: whether to draft a patch, if one is known.
     """
     explained = outcome.explained
     first, archive = explained.mechanism, explained.archive
     if first is None or outcome.verdict not in LOOKED_INTO:
         return outcome
-    known = filter(code.sources.has, archive.files)
-    texts = {file: code.sources.text(file) or "" for file in known}
-    changed = patched(texts, archive, lost_of(outcome)) if drafts else {}
-    differences = (unified(name, texts[name], changed[name], context=1) for name in changed)
-    draft = "".join(differences)
+    files = filter(code.sources.has, archive.files)
+    texts = {file: code.sources.text(file) or "" for file in files}
+    draft = lines = ""
+    if drafts:
+        changed = patched(texts, archive, lost_of(outcome))
+        draft = "".join(unified(name, texts[name], changed[name], context=1) for name in changed)
     checkpoint = outcome.place.checkpoint
-    is_own = checkpoint is not None and checkpoint.by in OF_SCRIPTS[1:]
-    lines = "\n".join(_lines(explained)) if is_own else ""
+    if checkpoint is not None and checkpoint.by in OF_SCRIPTS[1:]:
+        lines = "\n".join(_lines(explained))
 
     def told(mechanism: Mechanism) -> Mechanism:
         if draft and mechanism.code == first.code:
@@ -68,9 +73,7 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
 
 
 def _lines(explained: Explained) -> Iterator[str]:
-    """Yield the lines that save and load the lost state, if the script itself makes the
-    checkpoint.
-    """
+    """Yield the lines that save and load lost state, if the script makes the checkpoint."""
     archive = explained.archive
     if not archive.is_known or not archive.saving or not archive.reading:
         return
@@ -78,21 +81,12 @@ def _lines(explained: Explained) -> Iterator[str]:
     saves, loads = [], []
     for lost in explained.lost:
         expression = names.get(lost.part, "")
-        default = key_of(expression or lost.part)
-        if lost.kind == "generator":
-            read, write = "", ""
-            if class_of(lost.part) in STATES and expression:
-                read, write = (text.format(expression) for text in STATES[class_of(lost.part)])
-            if lost.part in KEYS:
-                stream = BY_NAME[lost.part]
-                read, default = f"{stream.module}.{stream.read}", KEYS[lost.part]
-                write = f"{stream.module}.{stream.write.replace('{}{}', '{}')}"
-        elif expression:
-            read, write = f"{expression}.state_dict()", f"{expression}.load_state_dict({{}})"
-        else:
-            read, write = lost.part, f"{lost.part} = {{}}"
+        read, write = _read_and_write(lost, expression)
         if not read or (" " in lost.part and not expression):
             continue
+        default = key_of(expression or lost.part)
+        if lost.kind == "generator":
+            default = KEYS.get(lost.part, default)
         key = lost.key or default
         if not lost.key:
             saves.append(f"{value_of('saved', key)} = {read}")
@@ -103,9 +97,26 @@ def _lines(explained: Explained) -> Iterator[str]:
         yield from (f"# and behind {archive.reading[0].line}, once each is built:", *loads)
 
 
+def _read_and_write(lost: LostPart, expression: str) -> tuple[str, str]:
+    """Return how the state of a lost part is read, and set to `{}`; "" if unknown."""
+    if lost.kind == "generator":
+        if lost.part in KEYS:
+            stream = BY_NAME[lost.part]
+            write = stream.write.replace("{}{}", "{}")
+            return f"{stream.module}.{stream.read}", f"{stream.module}.{write}"
+        if not expression or class_of(lost.part) not in STATES:
+            return "", ""
+        read, write = STATES[class_of(lost.part)]
+        return read.format(expression), write.format(expression)
+    if not expression:
+        return lost.part, f"{lost.part} = {{}}"
+    return f"{expression}.state_dict()", f"{expression}.load_state_dict({{}})"
+
+
 def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
-    """Return the fix for a line that restarts a counter: by its key in the checkpoint, or the fix
-    of the catalogue with the name of the counter.
+    """Return the fix for a line that restarts a counter.
+
+    By its key in the checkpoint, or the fix of the catalogue with the name of the counter.
     """
     place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
     if place.startswith("["):
@@ -114,9 +125,7 @@ def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
 
 
 def _renamed(fix: str, archive: Archive) -> str:
-    """Return the lines of a fix of the catalogue with the names that the script uses for such
-    parts.
-    """
+    """Return a fix of the catalogue with the names that the script uses for such parts."""
     frames = (*archive.saving, *archive.training, *archive.reading)
     known = {part: name for frame in reversed(frames) for part, name in frame.names.items()}
     for word, pattern in _WORDS if "\n" in fix else ():

@@ -1,5 +1,6 @@
-"""Where a script saves what it goes on with, and where it loads it again: found by the functions
-that were under way there, in whatever files they are.
+"""Find where a script saves what it goes on with, and where it loads it again.
+
+By the functions that were under way there, in whatever files they are.
 
 A script is understood that saves one dict and assigns what the loader returns; of any other nothing
 is said.
@@ -11,10 +12,10 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from reprocheck.resume.checkpoint_contents import Archive, Frame
 from reprocheck.resume.fix.script import Made, Scope, Script
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.source import place_of
-from reprocheck.resume.model import Archive, Frame
 from reprocheck.scan.index import last_line, within
 from reprocheck.scan.syntax import word
 
@@ -27,8 +28,9 @@ _NONE = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], de
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spot:
-    """A function of the user's that was executing: its file, its line, and its names for parts of
-    the training.
+    """A function of the user's that was executing.
+
+    Its file, its line, and its names for parts of the training.
     """
 
     file: str
@@ -109,49 +111,57 @@ def _free(wanted: str, taken: Mapping[str, object]) -> str:
 
 
 def read(archive: Archive, texts: Mapping[str, str]) -> Source | None:
-    """Return the places that save and load in a script with these texts; None for another kind of
-    script.
+    """Return the places that save and load in a script with these texts.
+
+    None for another kind of script.
     """
     try:
         scripts = {file: Script(text) for file, text in texts.items()}
     except (SyntaxError, ValueError, RecursionError):
         return None
-    saving, loading, training = (
-        _spots(frames, scripts) for frames in (archive.saving, archive.reading, archive.training)
-    )
-    saved = _saved(saving)
-    # what is loaded is assigned by the loader itself, or by what calls it
-    assignments = (
-        (spot, made)
-        for spot in loading
-        for made in spot.script.made
-        if made.statement.lineno <= spot.line <= last_line(made.statement)
-    )
-    load = next(assignments, None)
-    if saved is None or load is None:
+    saving = _saved(_spots(archive.saving, scripts))
+    loading = _load(_spots(archive.reading, scripts))
+    if saving is None or loading is None:
         return None
+    (saver, saved, handed), (loader, load) = saving, loading
     held: dict[str, ast.expr] = {}
-    if isinstance(saved[1], ast.Dict):
-        names = [str(getattr(key, "value", "")) for key in saved[1].keys]
-        held = dict(zip(names, saved[1].values, strict=True))
+    if isinstance(saved, ast.Dict):
+        names = [str(getattr(key, "value", "")) for key in saved.keys]
+        held = dict(zip(names, saved.values, strict=True))
     keys = frozenset(words_of(entry.key)[0] for entry in archive.entries)
     if not held and not keys - {""}:  # weights alone, which have no room for anything else
         return None
-    makers = [one for one in saved[0].script.index.functions if one.name == word(saved[1])]
-    returns = [one.value for maker in makers for one in within(maker, ast.Return)]
-    found = [one for one in returns if isinstance(one, ast.Dict) and one.values]
     return Source(
-        saved=saved[1],
-        inner=found[0] if len(found) == len(returns) == 1 else None,
+        saved=saved,
+        inner=_returned_dict(saver.script, word(saved)),
         keys=keys | held.keys(),
-        handed=saved[2],
+        handed=handed,
         held=held,
-        load=load[1],
-        behind=_behind(load[0].script, load[1]),
-        saving=saved[0],
-        loading=load[0],
-        training=training,
+        load=load,
+        behind=_behind(loader.script, load),
+        saving=saver,
+        loading=loader,
+        training=_spots(archive.training, scripts),
     )
+
+
+def _load(spots: Sequence[Spot]) -> tuple[Spot, Made] | None:
+    """Return the assignment of the loaded checkpoint: by the loader itself, or by what calls it."""
+    for spot in spots:
+        for made in spot.script.made:
+            if made.statement.lineno <= spot.line <= last_line(made.statement):
+                return spot, made
+    return None
+
+
+def _returned_dict(script: Script, function: str) -> ast.Dict | None:
+    """Return the dict that a function returns; None unless it returns at one place, and a dict."""
+    makers = [one for one in script.index.functions if one.name == function]
+    returns = [one.value for maker in makers for one in within(maker, ast.Return)]
+    match returns:
+        case [ast.Dict(values=[_, *_]) as only]:
+            return only
+    return None
 
 
 def _spots(frames: Sequence[Frame], scripts: Mapping[str, Script]) -> list[Spot]:
@@ -164,8 +174,9 @@ def _spots(frames: Sequence[Frame], scripts: Mapping[str, Script]) -> list[Spot]
 
 
 def _saved(spots: Sequence[Spot]) -> tuple[Spot, ast.expr, Scope | None] | None:
-    """Return the dict that is saved, or the expression that makes the dict, with its function: the
-    one that calls the saver, or the one that hands the dict on, which is returned, too.
+    """Return the dict that is saved, or the expression that makes it, with its function.
+
+    The function calls the saver, or hands on the dict, which is returned, too.
     """
     wanted: ast.expr | None = None
     scope: Scope | None = None
@@ -198,8 +209,9 @@ def _calls_on(spot: Spot) -> list[ast.Call]:
 
 
 def _dict(script: Script, given: ast.expr | None) -> tuple[ast.Dict | None, str]:
-    """Return the dict that an expression stands for, if it is a literal or was last assigned to the
-    name above; else the name, which may be that of a parameter.
+    """Return the dict that an expression stands for; else the name, maybe of a parameter.
+
+    A dict is known if it is a literal or was last assigned to the name above.
     """
     if isinstance(given, ast.Dict):
         return given, ""
@@ -225,9 +237,7 @@ def _argument(scope: Scope, call: ast.Call, name: str) -> ast.expr | None:
 
 
 def _behind(script: Script, load: Made) -> ast.stmt:
-    """Return the last statement that loads a part of the loaded checkpoint; the assignment itself
-    if none does.
-    """
+    """Return the last statement that loads a part of the checkpoint, else the assignment."""
     around = list(script.around(load.statement))
     beside = [one for one in script.index.of(ast.Expr) if script.holder(one) in around]
     texts = {ast.unparse(one): one for one in beside}

@@ -1,5 +1,6 @@
-"""States of a training that a patch saves and sets again: parts with a state dict, generators, and
-what the order of the data is drawn from.
+"""List states of a training that a patch saves and sets again.
+
+Parts with a state dict, generators, and what the order of the data is drawn from.
 """
 
 from __future__ import annotations
@@ -69,16 +70,15 @@ def key_of(expression: str) -> str:
 
 
 def value_of(loaded: str, key: str) -> str:
-    """Return the expression for a value of the loaded checkpoint, by a dictionary key or
-    subscripts.
-    """
+    """Return the expression for a value of the checkpoint, by a dictionary key or subscripts."""
     subscripts = key if key.startswith("[") else f"[{key!r}]"
     return loaded + subscripts.replace("'", '"')
 
 
 def generators(source: Source, names: Collection[str]) -> Iterator[State]:
-    """Yield the generators that the script can reach by a name: those of libraries, such as `torch`
-    or `cuda:0`, and its own.
+    """Yield the generators that the script can reach by a name.
+
+    These are those of libraries, such as `torch` or `cuda:0`, and its own.
     """
     for name in dict.fromkeys(one if class_of(one) else one.partition(":")[0] for one in names):
         expression = source.saving.names.get(name, "")
@@ -109,8 +109,10 @@ def _own(source: Source, expression: str, kind: str) -> State:
 
 
 def of_the_order(source: Source, scopes: Collection[Scope]) -> Iterator[State]:
-    """Yield the states that determine the order of the data: generators of the script's own,
-    counters of its samplers, and the generator of PyTorch if a loader shuffles with it.
+    """Yield the states that determine the order of the data.
+
+    Generators of the script's own, counters of its samplers, and the generator of PyTorch if a
+    loader shuffles with it.
 
     scopes  the scopes in all of which the name must be known
     """
@@ -142,18 +144,17 @@ def _counted(script: Script, name: str) -> list[str]:
 
 
 def _shuffles(call: ast.Call) -> bool:
-    """Return whether a call makes a loader or sampler that draws its order from PyTorch's
-    generator.
-    """
+    """Return whether a call makes a loader or sampler that shuffles by PyTorch's generator."""
     text = ast.unparse(call)
     named = any(word(call) == name and draws in text for name, draws in _DRAWS)
     return named and "generator=" not in text
 
 
 def parts(source: Source, names: Mapping[str, str]) -> Iterator[tuple[str, State]]:
-    """Optimizers, schedulers, scalers and modules by what they are called in a trace, with the
-    subscripts under which the file holds them already; copies of weights and numbers of the
-    script's own by the expression that reaches them.
+    """Yield the lost parts that have a state, by what they are called in a trace.
+
+    Optimizers, schedulers, scalers and modules, with the subscripts under which the file holds them
+    already; copies of weights and numbers of the script's own by the expression that reaches them.
     """
     for part, held in names.items():
         expression = source.saving.names.get(part, "")

@@ -1,5 +1,6 @@
-"""What a checkpoint holds of a training, by key, and what the resumed run loaded of it: where each
-part that differs was saved, and where it was loaded.
+"""Tell what a checkpoint holds of a training, and what the resumed run loaded of it.
+
+Where each part that differs was saved, and where it was loaded.
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from reprocheck.resume.checkpoint_contents import OF_WEIGHTS, Archive, Entry, Frame, Load
 from reprocheck.resume.gap import evidence
 from reprocheck.resume.gap.mersenne_twister import class_of
 from reprocheck.resume.gap.sides import Side, saved_last
-from reprocheck.resume.model import OF_WEIGHTS, Archive, Entry, Frame, Load
+from reprocheck.trace.deep import Seen
 
 Custody = Literal["not saved", "not loaded", "loaded", "unknown"]
 """What became of a part of the training between the two runs."""
@@ -44,27 +46,29 @@ def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
     files  the files of the checkpoint
     """
     saves = saved_last(continued.before("saved"))
-    entries = []
-    for save in saves:
-        for path, leaf in save.inputs:
-            entries.append(Entry(key=path, kind=leaf.dtype, name=leaf.value, file=save.place))
-    loads = []
-    for fact in resumed.before("load", "restore"):
-        key = dict(fact.inputs).get("key")
-        text = str(key.value) if key is not None else ""
-        loads.append(Load(part=fact.place, key=text, line=fact.line))
+    entries = [
+        Entry(key=path, kind=leaf.dtype, name=leaf.value, file=save.place)
+        for save in saves
+        for path, leaf in save.inputs
+    ]
     reads = [fact.frames for fact in resumed.before("names") if fact.place == "read"]
-    opened = [one for one in resumed.trace.opened if one.line]
+    opened = [opening for opening in resumed.trace.opened if opening.line]
     # the line that opened one of the files, where no loader is known that did
-    of_files: list[Names] = [(one.line, {}) for one in opened if one.path in files]
+    of_files: list[Names] = [(opening.line, {}) for opening in opened if opening.path in files]
+    training = next(iter(resumed.since("names")), None)
     return Archive(
         entries=tuple(entries),
-        loads=tuple(loads),
+        loads=tuple(map(_load, resumed.before("load", "restore"))),
         saving=_frames(saves[-1].frames if saves else ()),
         reading=_frames(reads[-1] if reads else of_files[-1:]),
-        training=_frames(next((one.frames for one in resumed.since("names")), ())),
-        opened={one.path: one.line for one in opened},
+        training=_frames(() if training is None else training.frames),
+        opened={opening.path: opening.line for opening in opened},
     )
+
+
+def _load(fact: Seen) -> Load:
+    key = dict(fact.inputs).get("key")
+    return Load(part=fact.place, key="" if key is None else str(key.value), line=fact.line)
 
 
 def _frames(frames: Sequence[Names]) -> tuple[Frame, ...]:
@@ -73,24 +77,26 @@ def _frames(frames: Sequence[Names]) -> tuple[Frame, ...]:
 
 def provenance(gap: evidence.Gap, archive: Archive) -> Provenance:
     """Return where the part that a gap is about was saved and loaded."""
-    generator = gap.generator if isinstance(gap, evidence.BatchGap) else gap
-    if isinstance(generator, evidence.GeneratorGap):
-        return _of_generator(generator, archive)
-    if isinstance(gap, evidence.BatchGap):
-        keys = tuple(entry.key for entry in archive.held([""], "loader"))
-        return Provenance(custody="loaded" if keys else "not saved", keys=keys)
-    if isinstance(gap, evidence.OptimizerGap):
-        return _of_part(f"optimizer {gap.index}", archive, "optimizer")
-    if isinstance(gap, evidence.ScheduleGap) and not gap.own:
-        if gap.optimizer is not None:
+    match gap:
+        case evidence.GeneratorGap() | evidence.BatchGap(generator=evidence.GeneratorGap()):
+            generator = gap.generator if isinstance(gap, evidence.BatchGap) else gap
+            assert generator is not None
+            return _of_generator(generator, archive)
+        case evidence.BatchGap():
+            keys = tuple(entry.key for entry in archive.held([""], "loader"))
+            return Provenance(custody="loaded" if keys else "not saved", keys=keys)
+        case evidence.OptimizerGap():
+            return _of_part(f"optimizer {gap.index}", archive, "optimizer")
+        case evidence.ScheduleGap(own=True):
+            return _of_weights((gap.place,), archive, own=True)
+        case evidence.ScheduleGap(optimizer=None):
+            return _of_part(gap.place, archive, "schedule")
+        case evidence.ScheduleGap():
             return _of_part(f"optimizer {gap.optimizer}", archive, "optimizer")
-        return _of_part(gap.place, archive, "schedule")
-    if isinstance(gap, evidence.ScheduleGap):
-        return _of_weights((gap.place,), archive, own=True)
-    if isinstance(gap, evidence.WeightsGap):
-        return _of_weights(gap.names, archive, own=gap.own)
-    if isinstance(gap, evidence.AverageGap):
-        return _of_weights(gap.names, archive, own=False)
+        case evidence.WeightsGap():
+            return _of_weights(gap.names, archive, own=gap.own)
+        case evidence.AverageGap():
+            return _of_weights(gap.names, archive, own=False)
     return Provenance()
 
 
@@ -113,23 +119,31 @@ def _of_weights(names: Sequence[str], archive: Archive, *, own: bool) -> Provena
     if own:
         ends = {name.partition("[")[0].rpartition(".")[2] for name in names}
         entries = [entry for entry in archive.entries if ends & set(words_of(entry.key))]
-    keys = tuple(entry.key for entry in entries)
     keyed = [load for load in archive.loads if load.key]
-    loads = []
-    for load in keyed:
-        if any(load.key.startswith(key) or key.startswith(load.key) for key in keys):
-            loads.append(load)
-    frames = (*archive.training, *archive.saving)
-    modules = {part for frame in frames for part in frame.names if part.startswith("module ")}
-    around = []
-    for module in modules:
-        path = module.removeprefix("module ")
-        if not path or f"{names[0]}.".startswith(f"{path}."):
-            around.append(module)
-    origin = _located(max(around, key=len, default=""), entries, loads, archive)
+    loads = [load for load in keyed if any(_are_nested(load.key, one.key) for one in entries)]
+    origin = _located(_module_around(names[0], archive), entries, loads, archive)
     if origin.custody == "not loaded" and (own or not keyed):
         return replace(origin, custody="unknown")
     return origin
+
+
+def _are_nested(one: str, other: str) -> bool:
+    """Return whether one of two keys is that of a value inside of the other, or the same."""
+    return one.startswith(other) or other.startswith(one)
+
+
+def _module_around(weight: str, archive: Archive) -> str:
+    """Return the innermost module among the names of frames that holds a weight.
+
+    "" if there is none.
+    """
+    frames = (*archive.training, *archive.saving)
+    around = []
+    for part in {part for frame in frames for part in frame.names}:
+        is_module, path = part.startswith("module "), part.removeprefix("module ")
+        if is_module and (not path or f"{weight}.".startswith(f"{path}.")):
+            around.append(part)
+    return max(around, key=len, default="")
 
 
 def _located(

@@ -1,5 +1,6 @@
-"""The batches that a run trained on, in order, and which batch of the continued run another one
-is.
+"""List the batches that a run trained on, and find them in the continued run.
+
+They are in order.
 """
 
 from __future__ import annotations
@@ -268,8 +269,9 @@ def _own_position(due: Batch, came: Batch) -> int | None:
 
 
 def _position_in(order: Sequence[object], batch: Batch) -> int | None:
-    """Return the position of a batch in an order of samples; None if the batch is not in the
-    order.
+    """Return the position of a batch in an order of samples.
+
+    None if the batch is not in the order.
     """
     size = len(batch.indices)
     if not size:
@@ -385,8 +387,7 @@ def _samples(batches: Iterable[Batch]) -> Iterator[object]:
 
 
 def batches(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> dict[str, object]:
-    """Return the batches of the continued run that the recorder of a resumed run puts in place of
-    its own.
+    """Return the batches of the continued run that replace those of a resumed run.
 
     They are those of the first rank: `docs/reference/trace-format.md`. {} if no loader is known on
     both sides.

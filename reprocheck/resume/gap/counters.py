@@ -90,9 +90,7 @@ def _next_saves(continued: Side, resumed: Side) -> Iterator[tuple[int, Numbers, 
 
 
 def _restarted(continued: Side, resumed: Side) -> dict[str, CounterGap]:
-    """Return the variables that have the value from before the first iteration, though they had
-    moved on.
-    """
+    """Return the variables that have the value from before iteration 1 again."""
     came, began = resumed.counts, continued.counts_at_first
     gaps: dict[str, CounterGap] = {}
     for name, due in continued.counts.items():

@@ -44,8 +44,9 @@ class WeightsGap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttributeGap:
-    """Tensors of modules that differ from those after update k, and that no `state_dict` holds:
-    plain attributes, and buffers that are not persistent.
+    """Tensors of modules that differ after update k, and that no `state_dict` holds.
+
+    Plain attributes, and buffers that are not persistent.
     """
 
     names: tuple[str, ...]
@@ -94,9 +95,7 @@ class ScheduleGap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AverageGap:
-    """Averages of the weights, or the number of averaged weights, that differ from those after
-    update k.
-    """
+    """Averages of the weights, or their number, that differ from those after update k."""
 
     names: tuple[str, ...]
 
@@ -120,8 +119,9 @@ class CounterGap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeedSet:
-    """A seed that the resumed run set: its number (None: from OS entropy), the line, and who set
-    it.
+    """A seed that the resumed run set: its number, the line, and who set it.
+
+    The number is None if it came from OS entropy.
     """
 
     seed: int | None
@@ -174,8 +174,9 @@ class GeneratorGap:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a batch stands in the continued run: its iteration, and the epoch with the position in
-    it. None: unknown.
+    """Where a batch stands in the continued run; None: unknown.
+
+    Its iteration, and the epoch with the position in it.
     """
 
     iteration: int | None = None
@@ -185,8 +186,10 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many samples of an epoch came: of `of` samples, `twice` had been seen in the epoch
-    before, and `never` more were due but did not come.
+    """How many samples of an epoch came.
+
+    Of `of` samples, `twice` had been seen in the epoch before, and `never` more were due but did
+    not come.
     """
 
     twice: int = 0
@@ -252,8 +255,7 @@ class BatchGap:
 
     @property
     def is_passed_over_wrongly(self) -> bool:
-        """Return whether the resumed run skips data wrongly: it does not begin at the start of its
-        data.
+        """Return whether the resumed run skips data wrongly: it does not begin at the start.
 
         The saved position is applied in another way than it was counted.
         """
@@ -268,8 +270,9 @@ class BatchGap:
 
     @property
     def came(self) -> Spot:
-        """Return where the batch that came stands; an empty spot if the continued run has no such
-        batch.
+        """Return where the batch that came stands.
+
+        An empty spot if the continued run has no such batch.
         """
         return self.found or Spot()
 
@@ -281,9 +284,7 @@ class BatchGap:
 
     @property
     def batches_ahead(self) -> int:
-        """Batches of the same epoch by which the batch that came is ahead of the one that was
-        due.
-        """
+        """Return by how many batches of its epoch the batch that came is ahead of the due one."""
         came, due = self.came.position, self.expected.position
         if came is None or due is None or self.came.epoch != self.expected.epoch:
             return 0
@@ -319,8 +320,9 @@ class SharesGap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepGap:
-    """A difference from the forward pass on: the finding of the ladder for the shifted pair of
-    runs.
+    """A difference from the forward pass on.
+
+    The finding of the ladder for the shifted pair of runs.
     """
 
     place: str

@@ -1,5 +1,7 @@
-"""What the ladder across the gap says: its rungs in sentences, made last, and the mechanism behind
-each rung that differs, with its lines and a fix.
+"""Explain what the ladder across the gap shows.
+
+Its rungs in sentences, made last, and the mechanism behind each rung that differs, with its lines
+and a fix.
 """
 
 from __future__ import annotations

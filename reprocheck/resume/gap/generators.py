@@ -1,5 +1,6 @@
-"""Generators that stand elsewhere than in the continued run: how far apart, what was put back, and
-what was done to them afterwards.
+"""Find generators that stand elsewhere than in the continued run.
+
+How far apart they are, what was put back, and what was done to them afterwards.
 """
 
 from __future__ import annotations

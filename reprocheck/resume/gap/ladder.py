@@ -1,5 +1,7 @@
-"""The ladder across the gap: the state after update k of the continued run against what the resumed
-run goes on with, then both of them step by step.
+"""Build the ladder across the gap.
+
+The state after update k of the continued run against what the resumed run goes on with, then both
+of them step by step.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Literal, get_args
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
 from reprocheck.resume import model
+from reprocheck.resume.checkpoint_contents import Archive
 from reprocheck.resume.gap import batches, counters, training_state
 from reprocheck.resume.gap.archive import archive_of
 from reprocheck.resume.gap.batches import Data
@@ -30,7 +33,7 @@ from reprocheck.resume.gap.training_state import StatePair, states_of
 from reprocheck.trace.deep import DeepTrace
 
 RUNGS: tuple[model.StateRungName, ...] = get_args(model.StateRungName)
-NO_ARCHIVE = model.Archive()
+NO_ARCHIVE = Archive()
 RungGap = tuple[model.StateRungName, Gap | None, int]
 """A rung, what differs on it, and the iteration of the resumed run."""
 _Step = Literal["forward", "loss", "gradient", "reduced gradient", "update"]
@@ -62,7 +65,7 @@ class RankGaps:
     frameworks: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     moving: tuple[GeneratorGap, ...] = ()
-    archive: model.Archive = NO_ARCHIVE
+    archive: Archive = NO_ARCHIVE
     saved_at: str = ""
     trees: Trees = field(default_factory=dict)
 
@@ -94,8 +97,9 @@ class RankGaps:
         return not of_a_rank, self.rank
 
     def undecided(self, name: model.StateRungName) -> Sequence[Gap]:
-        """Return the gaps on a rung that may follow from a later one, or are of generators not
-        drawn from.
+        """Return the gaps on a rung that may follow from a later one.
+
+        Those of generators that are not drawn from, too.
         """
         if name in self.open:
             return [self.open[name]]
@@ -137,15 +141,8 @@ def gaps_of(
     gaps.update(training_state.attributes(held, gaps))
     if not any(name != "update" and iterations.get(name, 1) == 1 for name in gaps):
         gaps.update(training_state.lost_copies(held))
-    undecided: dict[model.StateRungName, Gap] = {}
-    batch = gaps.get("batch")
-    if isinstance(batch, BatchGap) and not batch.ended and "RNG state" not in gaps:
-        # what made a batch that is another one may have moved the generator beside it
-        beside = batch.made_from or generators.beside_a_batch(batch.iteration)
-        if beside is not None:
-            undecided["RNG state"] = beside
-    if batch is not None and "step counter" in gaps:  # it may count what was taken of the data
-        undecided["step counter"] = gaps.pop("step counter")
+    undecided = _following_a_batch(gaps, generators)
+    gaps = {name: gap for name, gap in gaps.items() if name not in undecided}
     if equal:
         gaps, undecided = {name: gap for name, gap in gaps.items() if name in HELD}, {}
     return RankGaps(
@@ -161,6 +158,22 @@ def gaps_of(
         moving=generators.moving(),
         archive=archive_of(continued, resumed, files),
     )
+
+
+def _following_a_batch(
+    gaps: Mapping[model.StateRungName, Gap], generators: GeneratorPair
+) -> dict[model.StateRungName, Gap]:
+    """Return the gaps that may follow from a batch that is another one."""
+    batch = gaps.get("batch")
+    following: dict[model.StateRungName, Gap] = {}
+    if isinstance(batch, BatchGap) and not batch.ended and "RNG state" not in gaps:
+        # what made a batch that is another one may have moved the generator beside it
+        beside = batch.made_from or generators.beside_a_batch(batch.iteration)
+        if beside is not None:
+            following["RNG state"] = beside
+    if batch is not None and "step counter" in gaps:  # it may count what was taken of the data
+        following["step counter"] = gaps["step counter"]
+    return following
 
 
 def _gaps(held: StatePair, generators: GeneratorPair, data: Data, pair: Pair) -> Iterator[RungGap]:

@@ -34,7 +34,7 @@ OF_GENERATOR: Sequence[Rule] = [
 
 
 def _of_generator(attribute: str) -> list[Rule]:
-    """Return the same rules, for the generator that a gap of a batch has there."""
+    """Return `OF_GENERATOR` for the generator in an attribute of a batch that differs."""
     generator = attrgetter(attribute)
 
     def of(holds: Callable[[Any], object]) -> Callable[[Any], object]:
@@ -87,8 +87,9 @@ def _is_ahead(gap: evidence.BatchGap) -> bool:
 
 
 def _is_made_of_others(gap: evidence.BatchGap) -> bool:
-    """Return whether a buffer was lost from which batches are packed or drawn, so that no batch is
-    the same.
+    """Return whether a buffer was lost from which batches are packed or drawn.
+
+    No batch is the same then.
     """
     is_drawn_by_the_script = gap.without_loader and gap.found is None and not gap.may_be_drawn
     is_another = gap.strange or is_drawn_by_the_script

@@ -55,8 +55,9 @@ State = Twister | Counter
 
 
 def class_of(generator: str) -> str:
-    """Return the class of a generator of the script's own, which stands behind the variable that
-    holds it; "" of one that all code shares.
+    """Return the class of a generator of the script's own; "" of one that all code shares.
+
+    It stands behind the variable that holds the generator.
 
     >>> class_of("data.rng (random.Random)")
     'random.Random'
@@ -67,9 +68,7 @@ def class_of(generator: str) -> str:
 
 
 def form_of(generator: str) -> str:
-    """Return the name of the format of a generator's state; of the script's own generator, its
-    class.
-    """
+    """Return the format of a generator's state; of the script's own generator, its class."""
     return _OF_CLASS.get(class_of(generator), generator)
 
 
@@ -87,9 +86,10 @@ def state_of(generator: str, raw: str) -> State | None:
     return read(data)
 
 
-def ahead(state: State | None, other: State | None, most: int = MOST) -> int | None:
-    """Return by how many draws of 32 bits `other` is ahead of `state`: negative where it is
-    behind, None where neither is found within `most` draws of the other, or one is not known.
+def ahead(state: State | None, other: State | None) -> int | None:
+    """Return by how many draws of 32 bits `other` is ahead of `state`; negative if behind.
+
+    None where neither is found within `MOST` draws of the other, or one is not known.
 
     >>> seed = seeded("torch", 1)
     >>> ahead(seed, Twister(seed.after().words, 2))
@@ -101,19 +101,19 @@ def ahead(state: State | None, other: State | None, most: int = MOST) -> int | N
         return other.offset - state.offset
     if not isinstance(state, Twister) or not isinstance(other, Twister):
         return None
-    forward = _forward(state, other, most)
+    forward = _forward(state, other)
     if forward is not None:
         return forward
-    back = _forward(other, state, most)
+    back = _forward(other, state)
     if back is None:
         return None
     return -back
 
 
-def _forward(state: Twister, other: Twister, most: int) -> int | None:
+def _forward(state: Twister, other: Twister) -> int | None:
     """Return the number of draws from one state to another in the same block or a later one."""
     block = state
-    for blocks in range(most // WORDS + 1):
+    for blocks in range(MOST // WORDS + 1):
         if block.words == other.words:
             return blocks * WORDS + other.drawn - state.drawn
         block = block.after()
@@ -121,8 +121,9 @@ def _forward(state: Twister, other: Twister, most: int) -> int | None:
 
 
 def seeded(generator: str, seed: int) -> Twister:
-    """Return the state that a seed gives: that of `random.seed`, `numpy.random.seed` or
-    `torch.manual_seed`.
+    """Return the state that a seed gives to a generator.
+
+    The seed is given by `random.seed`, `numpy.random.seed` or `torch.manual_seed`.
     """
     if generator == "python":
         return Twister(tuple(Random(seed).getstate()[1][:WORDS]), WORDS)
@@ -134,9 +135,7 @@ def seeded(generator: str, seed: int) -> Twister:
 
 
 def _of_python(data: bytes) -> Twister | None:
-    """Parse a state of Python's `random`: the position, then the words, then a pending normal
-    draw.
-    """
+    """Parse a state of Python's `random`: the position, the words, a pending normal draw."""
     if len(data) < 4 * (WORDS + 1):
         return None
     position, *words = array("I", data[: 4 * (WORDS + 1)])

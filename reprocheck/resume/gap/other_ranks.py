@@ -117,22 +117,23 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
     if not one.ranks or not other.ranks:
         return Explained()
     ranks = len(one.ranks), len(other.ranks)
-    continued, resumed = Side(one.read(min(one.ranks)), k), Side(other.read(min(other.ranks)))
-    # the batches that each rank trained on
-    due = shares((taken(one.read(rank).seen) for rank in one.ranks), k)
-    came = shares((taken(other.read(rank).seen) for rank in other.ranks), 0)
-    compared: set[StateRungName] = set()
+    continued = Side(one.read(min(one.ranks)), k)
+    resumed = Side(other.read(min(other.ranks)))
     gaps: dict[StateRungName, Gap] = {}
-    states = states_of(continued, resumed)
+    compared: set[StateRungName] = set()
     if continued.held and resumed.held:
+        states = states_of(continued, resumed)
         of_state = dict(_state_gaps(states, continued, resumed, ranks))
         compared = of_state.keys() & set(states.rungs)
         gaps = {name: gap for name, gap in of_state.items() if gap is not None}
     iterations: dict[StateRungName, int] = dict.fromkeys(gaps, 1)
-    both = points(due, came)
-    if both:
+    # the batches that each rank trained on
+    due = shares((taken(one.read(rank).seen) for rank in one.ranks), k)
+    came = shares((taken(other.read(rank).seen) for rank in other.ranks), 0)
+    common = points(due, came)
+    if common:
         compared.add("batch")
-    batch = shares_gap(both, due.before, ranks)
+    batch = shares_gap(common, due.before, ranks)
     if batch is not None:
         gaps["batch"] = batch
         iterations["batch"] = batch.iteration
@@ -144,10 +145,12 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
         marked=continued.marked and resumed.marked,
         frameworks=continued.frameworks,
     )
-    drawn_by = next(map(sentences.drawer, drawers(continued).values()), "")
-    samples = due.of_first, came.of_first
-    with_ranks = OtherRanks(ranks=ranks, samples=samples, drawn_by=drawn_by)
-    return replace(explained([of_first]), other_ranks=with_ranks)
+    other_ranks = OtherRanks(
+        ranks=ranks,
+        samples=(due.of_first, came.of_first),
+        drawn_by=next(map(sentences.drawer, drawers(continued).values()), ""),
+    )
+    return replace(explained([of_first]), other_ranks=other_ranks)
 
 
 def _state_gaps(

@@ -76,8 +76,9 @@ def _saved_part(gap: evidence.Gap) -> str:
 
 
 def place(gap: evidence.Gap) -> str:
-    """Return the name of what differs first: a weight, a state, a value, a generator; "" for a
-    batch.
+    """Return the name of what differs first: a weight, a state, a value, a generator.
+
+    "" for a batch.
     """
     if isinstance(gap, evidence.ScheduleGap):
         return f"{gap.place} {gap.name}".strip()

@@ -1,5 +1,6 @@
-"""The two runs of a resume as recorded: the facts before, at and behind the point where the one was
-stopped and the other goes on.
+"""Read the two runs of a resume.
+
+The facts before, at and behind the point where the one was stopped and the other goes on.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ def saved_last(facts: Iterable[Seen]) -> list[Seen]:
 
 @dataclass(frozen=True)
 class Side:
-    """One rank of one of the runs. `offset`: closed iterations before the first compared one, k of
-    the continued run and 0 of the resumed run.
+    """One rank of one of the runs.
+
+    `offset`: closed iterations before the first compared one, k of the continued run and 0 of the
+    resumed run.
     """
 
     trace: DeepTrace
@@ -74,13 +77,13 @@ class Side:
 
     @property
     def frameworks(self) -> tuple[str, ...]:
-        """The framework whose step begins there; else all that the process has imported."""
+        """The framework that steps after the checkpoint; else all imported frameworks."""
         stepping = dict.fromkeys(fact.place for fact in self._at(self.first, "boundary"))
         return tuple(filter(None, stepping)) or tuple(self.trace.frameworks)
 
     @cached_property
     def held(self) -> Mapping[str, Seen]:
-        """Weights, buffers, `weight:state` and schedules that the training holds there, by name."""
+        """Weights, buffers, `weight:state` and schedules at the checkpoint, by name."""
         return self._held_at(self.first)
 
     @cached_property
@@ -117,7 +120,7 @@ class Side:
 
     @cached_property
     def private(self) -> frozenset[str]:
-        """Hashes of the states that generators of loaders' own have there."""
+        """Hashes of the states that loaders' own generators have at the checkpoint."""
         facts = [fact.private for fact in self._at(self.first, "own")]
         return frozenset(state for one in facts if isinstance(one, dict) for state in one.values())
 
@@ -136,7 +139,7 @@ class Side:
 
     @cached_property
     def iterations(self) -> int:
-        """Return how many iterations with a loss were recorded from there on."""
+        """Return how many iterations with a loss were recorded after the checkpoint."""
         return len({fact.iteration for fact in self.since("loss")})
 
     def _is_boundary(self, fact: Seen) -> bool:
@@ -185,7 +188,7 @@ def last_step(facts: Sequence[Seen]) -> int:
 
 
 def cut(trace: DeepTrace, step: int) -> DeepTrace:
-    """Return the steps of a shifted trace up to this one."""
+    """Return the steps of a shifted trace up to a given one."""
     return replace(trace, seen=tuple(fact for fact in trace.seen if fact.iteration <= step))
 
 

@@ -1,15 +1,18 @@
-"""What the source says of lines that no run tells of: where a number is counted, which keys of a
-file are asked for, which loop trains.
+"""Find in the source what no run tells.
+
+Where a number is counted, which keys of a file are asked for, which loop trains.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
+from reprocheck.resume.checkpoint_contents import Archive, Frame
 from reprocheck.resume.gap.archive import Provenance, words_of
 from reprocheck.resume.gap.evidence import BatchGap, CounterGap, Gap, GeneratorGap
-from reprocheck.resume.model import Archive, Frame, Role
+from reprocheck.resume.model import Role
 from reprocheck.scan.index import within
 from reprocheck.scan.syntax import targets
 
@@ -21,7 +24,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def place_of(line: str) -> Place:
-    """File and number of `file:line`."""
+    """Return file and number of `file:line`."""
     file, _, number = line.rpartition(":")
     return file, int(number) if number.isdecimal() else 0
 
@@ -29,23 +32,26 @@ def place_of(line: str) -> Place:
 def counted_at(gap: CounterGap, archive: Archive, trees: Trees) -> str:
     """Return the line that counts a number, or gives it its first value; "" if unknown."""
     frames = (*archive.saving, *archive.training)
-    files = [
-        file for file in dict.fromkeys(place_of(one.line)[0] for one in frames) if file in trees
-    ]
+    files = dict.fromkeys(place_of(frame.line)[0] for frame in frames)
+    known = {file: trees[file] for file in files if file in trees}
     names = [gap.name.rpartition(".")[2]]
     if gap.key:  # what is saved under that key, in a dict that is written there
-        word = words_of(gap.key)[-1]
-        saved = (_value(trees[file], word) for file in files)
-        names = [name for value in saved for name in _named(value)] or names
+        values = (_value(tree, words_of(gap.key)[-1]) for tree in known.values())
+        names = list(chain.from_iterable(map(_named, values))) or names
     for name in names:
-        for file in files:
-            loops = [(one.lineno, [one.target]) for one in within([trees[file]], ast.For)]
-            assignments = within([trees[file]], ast.Assign, ast.AnnAssign)
-            given = [(one.lineno, targets(one)) for one in assignments]
-            for line, assigned in (*loops, *given):
+        for file, tree in known.items():
+            for line, assigned in _assigned(tree):
                 if name in _named(assigned):
                     return f"{file}:{line}"
     return ""
+
+
+def _assigned(tree: ast.Module) -> Iterator[tuple[int, Sequence[ast.expr]]]:
+    """Yield line and targets of the loops, then of the assignments."""
+    for loop in within([tree], ast.For):
+        yield loop.lineno, [loop.target]
+    for assignment in within([tree], ast.Assign, ast.AnnAssign):
+        yield assignment.lineno, targets(assignment)
 
 
 def _value(tree: ast.Module, word: str) -> ast.expr | None:
@@ -82,18 +88,17 @@ def keys_of(around: ast.AST | None, names: set[str]) -> Iterator[tuple[ast.expr,
     As in `state["a"]`, `state.get("a")` and `"a" in state`.
     """
     for node in within(around, ast.Subscript, ast.Compare, ast.Call):
-        holder: ast.expr | None = None
-        key: ast.expr | None = None
-        if isinstance(node, ast.Subscript):
-            holder, key = node.value, node.slice
-        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In):
-            holder, key = node.comparators[0], node.left
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            holder, key = node.func.value, node.args[0]
-        if holder is None or ast.unparse(holder) not in names:
-            continue
-        if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            yield node, key.value
+        match node:
+            case ast.Subscript(value=holder, slice=ast.Constant(value=str(key))):
+                pass
+            case ast.Compare(ast.Constant(str(key)), [ast.In(), *_], [holder, *_]):
+                pass
+            case ast.Call(ast.Attribute(value=holder), [ast.Constant(str(key)), *_]):
+                pass
+            case _:
+                continue
+        if ast.unparse(holder) in names:
+            yield node, key
 
 
 def innermost(tree: ast.AST, line: int, kinds: tuple[type[ast.stmt], ...]) -> ast.stmt | None:
@@ -118,25 +123,21 @@ Line = tuple[Role, str]
 def lines_of(
     gap: Gap, origin: Provenance, archive: Archive, saved_at: str, trees: Trees
 ) -> list[Line]:
-    """Return the lines of a gap, the leading one first.
+    """Return the lines of the script that a lost state is about, the most telling first.
 
     saved_at  the line that saved the checkpoint, if the content of the checkpoint is unknown
     trees     the syntax trees of the files of the script
     """
-    saves: Line = ("saves", archive.saving[0].line if archive.saving else saved_at)
     reading = archive.reading[0].line if archive.reading else ""
+    saves: Line = ("saves", archive.saving[0].line if archive.saving else saved_at)
     reads: Line = ("reads", archive.opened.get(origin.file, reading))
     generator = gap.generator if isinstance(gap, BatchGap) else gap
     lines: list[Line] = []
     # in front of those that save and read the checkpoint
     if isinstance(generator, GeneratorGap):
-        if generator.restored and generator.reseeded is not None:
-            lines.append(("seeds", generator.reseeded.line))
-        if generator.restored:
-            lines.append(("puts back", generator.line))
+        lines += _restoring(generator)
     elif isinstance(gap, BatchGap):
-        if not gap.is_passed_over_wrongly:
-            lines.append(saves)
+        lines += () if gap.is_passed_over_wrongly else [saves]
         lines.append(("passes", gap.line or loop_of(archive.training, trees)))
     elif origin.custody == "loaded":
         lines.append(("loads", origin.line))
@@ -152,3 +153,12 @@ def lines_of(
         if line:
             roles.setdefault(line, role)
     return [(role, line) for line, role in roles.items()]
+
+
+def _restoring(generator: GeneratorGap) -> Iterator[Line]:
+    """Yield the lines that put a generator back, and that seeded it again after that."""
+    if not generator.restored:
+        return
+    if generator.reseeded is not None:
+        yield "seeds", generator.reseeded.line
+    yield "puts back", generator.line

@@ -1,5 +1,6 @@
-"""What a training holds at the point where it goes on, sorted by what it is, and what the continued
-run holds there against what the resumed run holds.
+"""Sort what a training holds at the point where it goes on.
+
+What the continued run holds there, against what the resumed run holds.
 """
 
 from __future__ import annotations
@@ -58,9 +59,10 @@ NOTHING = Held()
 
 @dataclass(frozen=True, slots=True)
 class StatePair:
-    """The state of the continued run (`was`) and the resumed run (`now`) where the training goes on
-    after the checkpoint, and one iteration later (`was_next`, `now_next`); empty if either run did
-    not record the point.
+    """The states of the continued run (`was`) and the resumed run (`now`) at the checkpoint.
+
+    Where the training goes on after it, and one iteration later (`was_next`, `now_next`); empty if
+    either run did not record the point.
     """
 
     was: Held = NOTHING
@@ -286,9 +288,10 @@ def lost_copies(states: StatePair) -> Gaps:
 
 
 def put_back_beside(states: StatePair, gaps: Mapping[StateRungName, Gap]) -> tuple[str, ...]:
-    """Return what is put back with weights and hyper-parameters although no `state_dict` has it:
-    what the gaps are of. Where they are of something else, an average may be lost behind that: all
-    that objects of the script hold and that is not what it was.
+    """Return what is put back although no `state_dict` has it: what the gaps are of.
+
+    Beside weights and hyper-parameters. Where the gaps are of something else, an average may be
+    lost behind that: all that objects of the script hold and that is not what it was.
     """
     if any(isinstance(gap, (WeightsGap, ScheduleGap)) and gap.own for gap in gaps.values()):
         names, counts = _lost_names(states)

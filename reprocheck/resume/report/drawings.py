@@ -1,5 +1,6 @@
-"""The charts of a check of a resume: both losses on the axis of the continued run, and how far they
-are apart.
+"""Draw the charts of a check of a resume.
+
+Both losses on the axis of the continued run, and how far they are apart.
 """
 
 from __future__ import annotations

@@ -171,8 +171,9 @@ def losses(outcome: model.Outcome) -> Table:
 
 
 def reported(outcome: model.Outcome) -> Table:
-    """Return what both runs report beside their losses: of each series the first values that
-    differ, else the last ones.
+    """Return what both runs report beside their losses.
+
+    Of each series the first values that differ, else the last ones.
     """
     shown = [series for series in outcome.reported if series.rank == outcome.rank]
     differ = [series.first_unequal is not None for series in shown]
@@ -257,9 +258,7 @@ def pairs_of(outcome: model.Outcome, rank: int) -> list[Pair]:
 
 
 def before(outcome: model.Outcome) -> list[Pair]:
-    """Return the losses of the continued run up to the checkpoint: the resumed run has none of
-    them.
-    """
+    """Return the losses of the continued run up to the checkpoint, which the other lacks."""
     if outcome.before is None or outcome.offset is None:
         return []
     rank, k = outcome.rank, outcome.offset.k
@@ -290,8 +289,10 @@ def _sum(series: LossSeries, iteration: int) -> float | None:
 
 
 def next_command(check: model.ResumeCheck) -> str:
-    """Return the command that says more: the same check with the option that the script has to be
-    given, or one that confirms what was lost; "" where there is none.
+    """Return the command that says more; "" where there is none.
+
+    The same check with the option that the script has to be given, or one that confirms what was
+    lost.
     """
     decisive = check.decisive
     if decisive.option is not None:
@@ -326,8 +327,9 @@ def command(check: model.ResumeCheck, resume_with: str = "") -> str:
 
 
 def _quoted(word: str) -> str:
-    """Quote a word for a shell: in double quotes where it holds single ones, and nothing that means
-    more between double ones.
+    """Quote a word for a shell.
+
+    In double quotes where it holds single ones, and nothing that means more between double ones.
     """
     if "'" in word and not set(word) & set('"\\$`!'):
         return f'"{word}"'

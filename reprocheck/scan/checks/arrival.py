@@ -145,8 +145,9 @@ def _has_several_producers(order: Order) -> bool:
 
 
 def _in_parallel(order: Order, *methods: str) -> Iterator[tuple[Call, Call]]:
-    """Yield the calls of the named methods that run in a thread or process, each with the call that
-    starts this thread or process.
+    """Yield the calls of the named methods that run in a thread or process.
+
+    Each with the call that starts this thread or process.
     """
     for call in order.methods(*methods):
         if call.by is not None and call.by.named(*_THREADS):
@@ -161,8 +162,9 @@ def _receivers(call: Call) -> tuple[Value, ...]:
 
 
 def _has_order(call: Call) -> bool:
-    """Return whether a call can be replaced by one that keeps the order of its tasks: `imap` in
-    place of `imap_unordered`, or the list of futures in place of `as_completed(futures)`.
+    """Return whether a call can be replaced by one that keeps the order of its tasks.
+
+    `imap` in place of `imap_unordered`, or the list of futures in place of `as_completed(futures)`.
     """
     if call.method == "imap_unordered":
         return syntax.is_method_call(call.node)
@@ -180,8 +182,9 @@ def _has_order(call: Call) -> bool:
 
 
 def draws_in_order(order: Order) -> bool:
-    """Return whether the program calls `enable_op_determinism`, because tf.data then runs a `map`
-    that draws random numbers in one thread.
+    """Return whether the program calls `enable_op_determinism`.
+
+    tf.data then runs a `map` that draws random numbers in one thread.
     """
     return any(order.calls("tensorflow.config.experimental.enable_op_determinism"))
 

@@ -42,8 +42,9 @@ _MOST = 2_000
 
 
 def is_without_loop(order: Order, hit: Hit) -> int:
-    """Return how much less than a training in a loop the program shows: 0 for such a loop, more for
-    a training that may be started elsewhere, most for none.
+    """Return how much less than a training in a loop the program shows; 0 for such a loop.
+
+    More for a training that may be started elsewhere, most for none.
     """
     return training.Ground.LOOP - training.ground(order)
 
@@ -70,8 +71,9 @@ def is_beside_loop(order: Order, hit: Hit) -> int:
 
 
 def is_far_from_optimizer(order: Order, hit: Hit) -> int:
-    """Return 1 if no optimizer is seen to take the weights directly: the scan does not know whether
-    the result of a function of these weights reaches one. Else 0.
+    """Return 1 if no optimizer is seen to take the weights directly, else 0.
+
+    The scan does not know whether the result of a function of these weights reaches one.
     """
     step = hit.step
     if step is None or isinstance(step, Store):
@@ -81,8 +83,9 @@ def is_far_from_optimizer(order: Order, hit: Hit) -> int:
 
 @kept
 def speaks_of_seeds(order: Order) -> bool:
-    """Return whether a module of the program contains a word of seeding, as `seed` or `determin`,
-    or imports modules by a name that is made at run time.
+    """Return whether a module contains a word of seeding, as `seed` or `determin`.
+
+    Also if it imports modules by a name that is made at run time.
 
     If no module does, it is certain without any inference that nothing is seeded.
     """
@@ -96,8 +99,9 @@ _ORDER_FREE = words("certainty", "order_free")
 
 
 def is_for_others(order: Order, hit: Hit) -> int:
-    """Return 1 if the code is foreign, or is for tests, evaluations or pictures, by the name of its
-    folder, file, program or of a function that leads to it, else 0.
+    """Return 1 if the code is foreign, or is for tests, evaluations or pictures, else 0.
+
+    By the name of its folder, file, program or of a function that leads to it.
 
     Return 2 if such a function trains nothing, because it is then surely not for training.
     """
@@ -144,8 +148,9 @@ def is_kept_from_training(order: Order, hit: Hit) -> int:
 
 
 def is_idle(order: Order, hit: Hit) -> int:
-    """Return 1 if the program trains nothing and writes nothing that another program could train
-    on, or if the module is a library that no program with a training imports. Else 0.
+    """Return 1 if the program trains nothing and writes nothing for a training, else 0.
+
+    Also if the module is a library that no program with a training imports.
     """
     if not order.whole:
         return int(training.ground(order) is training.Ground.NONE)
@@ -153,9 +158,7 @@ def is_idle(order: Order, hit: Hit) -> int:
 
 
 def is_only_one(order: Order, hit: Hit) -> int:
-    """Return 1 if one file of a listing is taken by its position, because mostly there is just one
-    file.
-    """
+    """Return 1 if one file of a listing is taken by position: mostly there is just one."""
     for node in hit.module.expressions_around(hit.node):
         match node:
             case ast.Subscript(slice=ast.Constant(value=int()) | ast.UnaryOp()):
@@ -176,23 +179,23 @@ _TEST_DATA = re.compile(r"(^|[^a-z])(test|val|valid|validation|eval|dev)([^a-z]|
 
 
 def is_unsure(order: Order, hit: Hit) -> int:
-    """Return 1 if the check gave the finding the severity `warning` itself and the step makes no
-    data set, else 0.
+    """Return 1 if the check itself gave the finding the severity `warning`, else 0.
+
+    0 if the step makes a data set, too.
     """
     is_for_samples = hit.step is not None and training.is_for_samples(hit.step)
     return int(hit.severity == "warning" and not is_for_samples)
 
 
 def is_path(order: Order, hit: Hit) -> int:
-    """Return 1 if the value is a random name of `tempfile`, of which other things than seeds are
-    made.
-    """
+    """Return 1 if the value is a random name of `tempfile`, which serves other uses, too."""
     return int(hit.evidence.get("source", "").startswith("tempfile."))
 
 
 def is_left_out(order: Order, hit: Hit) -> int:
-    """Return 1 if the call only runs when a caller leaves the seed out, and the program shows no
-    such caller.
+    """Return 1 if the call only runs when a caller leaves the seed out, and none does.
+
+    As far as the program shows.
     """
     if not isinstance(hit.step, Call) or (order.whole and hit.step.by is None):
         return 0
@@ -205,8 +208,7 @@ def is_under_condition(order: Order, hit: Hit) -> int:
 
 
 def may_be_replaced(order: Order, hit: Hit) -> int:
-    """Return 1 if the object with the weights loads a checkpoint, because that replaces the
-    weights.
+    """Return 1 if the object with the weights loads a checkpoint, which replaces them.
 
     A load under an option to resume, as `if args.resume:`, does not count.
     """
@@ -226,8 +228,9 @@ _RESUMES = pattern("certainty", "resumes")
 
 
 def is_drawn_again(order: Order, hit: Hit) -> int:
-    """Return 1 if a loop over `model.parameters()` fills all parameters anew, because this later
-    draw decides the weights. Else 0.
+    """Return 1 if a loop over `model.parameters()` fills all parameters anew, else 0.
+
+    This later draw decides the weights.
     """
     for step in islice(order.flow(getattr(hit.step, "result", UNKNOWN)), _MOST):
         # `parameter.normal_()` in a loop over parameters, whatever their number of dimensions
@@ -243,8 +246,9 @@ _BY_SHAPE = re.compile("dim|shape|size|len|requires_grad")
 
 
 def is_seeded_in_some_way(order: Order, hit: Hit) -> int:
-    """Return 2 if the class or function that makes an environment also seeds one, 1 if another
-    place of the program seeds an environment, else 0.
+    """Return 2 if what makes an environment also seeds one, 1 if another place does, else 0.
+
+    What makes one is a class or a function.
     """
     near = hit.module.class_of(hit.node) or hit.module.function_of(hit.node)
     for call in within(near, ast.Call):
@@ -261,8 +265,9 @@ _GENERATORS = words("certainty", "generators")
 
 
 def _seeds_environment(call: ast.Call) -> bool:
-    """Return whether a call seeds an environment, as `env.seed(1)`, or makes an environment of the
-    project with a seed or by `register`, as `make_env(name, seed=1)`.
+    """Return whether a call seeds an environment, as `env.seed(1)`, or makes a seeded one.
+
+    An environment of the project is made with a seed or by `register`, as `make_env(name, seed=1)`.
     """
     match call.func:
         case ast.Attribute(attr="seed", value=owner) if call.args:
@@ -284,9 +289,7 @@ def is_one_of_several(order: Order, hit: Hit) -> int:
 
 
 def is_played(order: Order, hit: Hit) -> int:
-    """Return 1 if the observations of an environment go to a model that predicts, and to none that
-    learns.
-    """
+    """Return 1 if the observations of an environment go to a model that only predicts."""
     flow = islice(order.flow(getattr(hit.step, "result", UNKNOWN)), _MOST)
     methods = set(map(attrgetter("method"), flow))
     return int("predict" in methods and methods.isdisjoint(_LEARNS))
@@ -310,9 +313,7 @@ def is_for_tests(order: Order, hit: Hit) -> int:
 
 
 def is_drawn_on_request(order: Order, hit: Hit) -> int:
-    """Return 1 if all draws of a generator stand under conditions under which its creation does
-    not.
-    """
+    """Return 1 if all draws of a generator stand under conditions that its creation lacks."""
     if not isinstance(hit.step, Call):
         return 0
     own = set(hit.step.conditions)
@@ -326,8 +327,9 @@ def fits_classifiers_alone(order: Order, hit: Hit) -> int:
 
 
 def has_no_convolution(order: Order, hit: Hit) -> int:
-    """Return 1 if no module of the program mentions a convolution, because only convolutions are
-    timed by cuDNN's benchmark mode.
+    """Return 1 if no module mentions a convolution.
+
+    Only convolutions are timed by cuDNN's benchmark mode.
     """
     texts = (module.source.text for module in streams.closure(order))
     return int(not any(map(_CONVOLUTION.search, texts)))

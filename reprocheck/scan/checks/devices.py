@@ -1,5 +1,6 @@
-"""Find the accelerators of a program, whether it asks for deterministic kernels, and switches of
-them that are misspelled, incomplete, too late, or switched off again.
+"""Find the accelerators of a program, and its switches for deterministic kernels.
+
+Switches may be misspelled, incomplete, too late, or switched off again.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ _FULL = names("switches", "full")
 
 @kept
 def accelerators(order: Order) -> frozenset[str]:
-    """Return the accelerators of a program, `cuda` and `npu`: those named in the entry module, and
-    those on which any module of the program puts something.
+    """Return the accelerators of a program, `cuda` and `npu`.
+
+    Those named in the entry module, and those on which any module of the program puts something.
     """
     in_text = named(order.root)
     others = set(KINDS) - in_text
@@ -57,8 +59,9 @@ def lacks_cuda(order: Order) -> bool:
 
 @kept
 def is_deterministic(order: Order) -> bool:
-    """Return whether the program asks for deterministic kernels, in any of the known ways: a switch
-    of the framework, `TF_DETERMINISTIC_OPS`, or an argument of a trainer.
+    """Return whether the program asks for deterministic kernels, in any known way.
+
+    A switch of the framework, `TF_DETERMINISTIC_OPS`, or an argument of a trainer.
     """
     switches = order.calls(*_SWITCHES)
     if any(not given(call, "mode=False", 0, sure=True) for call in switches):
@@ -99,8 +102,9 @@ def on(device: Value | None, kind: str) -> bool:
 
 
 def _spellings(device: Value | None) -> Iterable[Value]:
-    """Return the values that may hold the name of a device: the value itself, its options (the
-    values of its branches), and the argument of `torch.device`.
+    """Return the values that may hold the name of a device.
+
+    The value itself, its options (the values of its branches), and the argument of `torch.device`.
     """
     if device is None:
         return ()
@@ -143,8 +147,9 @@ _WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
 
 @check_orders("RC010")
 def misspelt(order: Order) -> Iterator[Hit]:
-    """Find an assignment to an attribute of cuDNN that nothing reads: `torch.backends.cudnn.enable
-    = False`.
+    """Find an assignment to an attribute of cuDNN that nothing reads.
+
+    Such as `torch.backends.cudnn.enable = False`.
     """
     for store in order.stores(f"{_CUDNN}*"):
         name = store.name.removeprefix(_CUDNN)

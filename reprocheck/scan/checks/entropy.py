@@ -42,14 +42,16 @@ _LISTS = names("entropy", "lists")
 
 
 def kind(name: str) -> str | None:
-    """Return which changing value a function of this name returns: `clock`, `process`, `system` (OS
-    entropy) or `load` (of the machine); None if it returns no such value.
+    """Return which changing value a function of this name returns; None if none.
+
+    `clock`, `process`, `system` (OS entropy) or `load` (of the machine).
     """
     return next((kind for kind in KINDS if name in tables.calls("entropy", kind)), None)
 
 
 def source(call: Call) -> str | None:
-    """Return which changing value a call returns: a kind of `kind`, `hash`, `address` or `job`;
+    """Return which changing value a call returns: a kind of `kind`, `hash`, `address` or `job`.
+
     None if it returns no such value.
     """
     if call.name == "builtins.hash":
@@ -73,8 +75,9 @@ def inside(value: Value) -> Call | None:
 
 
 def mixed(value: Value) -> Iterator[Call]:
-    """Return the calls whose results went into a value through arithmetic and conversions, but not
-    through the arguments of other calls.
+    """Return the calls whose results became part of a value by arithmetic and conversions.
+
+    Not those that are arguments of other calls.
     """
     return (one.call for one in of_kind(reached(value, _mixed_of, _MOST), Made))
 
@@ -92,8 +95,9 @@ def _mixed_of(value: Value) -> Iterable[Value]:
 
 
 def is_one_of_several(value: Value) -> bool:
-    """Return whether a number may also be another one: a branch chooses, or an argument whose value
-    the source does not show.
+    """Return whether a number may also be another one.
+
+    A branch chooses, or an argument whose value the source does not show.
     """
     return any(len(one.options()) > 1 for one in reached(value, _computed_of, _MOST))
 
@@ -135,8 +139,9 @@ _GIVE_TEXTS = words("entropy", "give_texts")
 
 
 def _holds_text(value: Value, depth: int) -> bool:
-    """Return whether an item that is taken from a container is text, by the first of the
-    container's options whose kind is known.
+    """Return whether an item that is taken from a container is text.
+
+    By the first of the container's options whose kind is known.
     """
     for option in value.options():
         # a row of a table of text, and rows in lists: `list(csv.DictReader(file))[0]["name"]`
@@ -158,8 +163,9 @@ def _holds_text(value: Value, depth: int) -> bool:
 
 
 def _list_of(value: Value) -> Value:
-    """Return the list of which a value is an item, or of which it is made, as of `sorted(names)`;
-    else the value itself.
+    """Return the list of which a value is an item, or of which it is made; else the value.
+
+    It is made of a list as in `sorted(names)`.
     """
     match value:
         case Part(key=None, whole=whole):

@@ -73,8 +73,9 @@ def directory_order(order: Order) -> Iterator[Hit]:
 
 
 def _is_of_logs(call: Call) -> bool:
-    """Return whether a listing is of logs, figures or checkpoints, by its pattern or its module's
-    name.
+    """Return whether a listing is of logs, figures or checkpoints.
+
+    Its pattern or its module's name tells.
     """
     if _ABOUT_LOGS.search(call.module.source.path.stem):
         return True
@@ -87,8 +88,9 @@ _NAMES_LOGS = re.compile(r"(?:^|[_./*])(?:logs?)(?:$|[_./*])|events\.out")
 
 
 def decides_by_number(step: Step) -> bool:
-    """Return whether a loop numbers the files with `enumerate` and compares the number, so that the
-    order decides which file goes where, as in `if i < 100: train.append(name)`.
+    """Return whether a loop numbers the files with `enumerate` and compares the number.
+
+    The order then decides which file goes where, as in `if i < 100: train.append(name)`.
     """
     match step.parent, step.statement:
         case (
@@ -106,9 +108,7 @@ def decides_by_number(step: Step) -> bool:
 
 @check_orders("RC105")
 def temporary_names(order: Order) -> Iterator[Hit]:
-    """Find random file names that are sorted or hashed, even if the program lists them from a
-    folder.
-    """
+    """Find random file names that are sorted or hashed, even if they are listed."""
     for call in order.calls("builtins.sorted", "builtins.hash", "zlib.crc32"):
         names = chain(_random_names(call.first), _left_in_folder(order, call))
         name = next(names, None)
@@ -182,7 +182,8 @@ def lists(call: Call) -> bool:
 
 
 def _use(order: Order, call: Call) -> sequences.Use | None:
-    """Return how a listing of files is used by its order, taking one file by position included;
+    """Return how a listing of files is used by its order, taking one file by position included.
+
     None if the order does not matter.
     """
     match call.parent:
@@ -195,8 +196,9 @@ def _use(order: Order, call: Call) -> sequences.Use | None:
 
 
 def use_of_taken(order: Order, call: Call) -> sequences.Use | None:
-    """Return how the names of a listing are used by their order, if the expression around the call
-    takes them on (an assignment, an argument, a loop); else None.
+    """Return how the names of a listing are used by their order; else None.
+
+    Only if the expression around the call takes them on: an assignment, an argument, a loop.
     """
     if not isinstance(call.parent, _TAKING):
         return None
@@ -204,7 +206,8 @@ def use_of_taken(order: Order, call: Call) -> sequences.Use | None:
 
 
 def use_of_returned(order: Order, call: Call) -> sequences.Use | None:
-    """Return the use of a listing that a library function returns, because its callers are unknown;
+    """Return the use of a listing that a library function returns: its callers are unknown.
+
     None in a whole program.
     """
     if order.whole or not isinstance(call.parent, ast.Return):
@@ -213,9 +216,7 @@ def use_of_returned(order: Order, call: Call) -> sequences.Use | None:
 
 
 def use_of_assigned(order: Order, call: Call) -> sequences.Use | None:
-    """Return the use of a listing that is assigned to a name, and that nothing is seen to use
-    later.
-    """
+    """Return the use of a listing that is assigned to a name, if nothing uses it later."""
     match call.statement:
         case ast.Assign(value=kept) if kept is call.node:
             if not any(order.uses(call.result)) and not order_use.is_only_asked(call):
@@ -234,8 +235,10 @@ def is_sorted_around(call: Call) -> bool:
 
 
 def _is_for_data(order: Order, step: Step) -> bool:
-    """Return whether a listing may be of sample files: at the top level, in a data set class, or in
-    a function whose name does not speak of other work, as `clean_logs` does.
+    """Return whether a listing may be of sample files.
+
+    At the top level, in a data set class, or in a function whose name does not speak of other work,
+    as `clean_logs` does.
 
     For a generator function of another name, decide by the place that loops over its results.
     """
@@ -315,9 +318,7 @@ _MOVES = words("files", "moves")
 
 
 def _is_among(folder: Value | None, found: Sequence[Value]) -> bool:
-    """Return whether a folder is one of the values in `found`, or has the same text as one of
-    these.
-    """
+    """Return whether a folder is one of the values in `found`, or has the text of one."""
     text = text_of(folder)
     if text is not None:
         return text in map(text_of, found)
@@ -351,8 +352,10 @@ def _is_own(order: Order, load: Call, saves: list[_Save]) -> bool:
 
 
 def _carries_over(order: Order, load: Call, save: Call) -> bool:
-    """Return whether reading the file changes the next run: the content is written again, is loaded
-    as weights, or its creation draws from a global generator.
+    """Return whether reading the file changes the next run.
+
+    The content is written again, is loaded as weights, or its creation draws from a global
+    generator.
     """
     written = filter(None, (save.argument(0, "obj", "data", "state"), save.receiver))
     held = chain.from_iterable(map(Value.origin, written))

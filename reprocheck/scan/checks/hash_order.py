@@ -135,8 +135,7 @@ def is_set(value: Value, depth: int = 0) -> bool:
 
 
 def content(value: Value, depth: int = 0) -> str:
-    """Return the kind of the elements of a set or iterable: `text`, `number`, `object`, or
-    `unknown`.
+    """Return the kind of the elements of a set: `text`, `number`, `object`, or `unknown`.
 
     `depth` is how many containers the recursion has gone through; `_DEEPEST` ends it.
     """
@@ -182,9 +181,7 @@ def _content(value: Value, depth: int) -> str:
 
 
 def _most_telling(kinds: set[str]) -> str:
-    """Return the kind of a set whose elements are of several kinds: text before object, unknown,
-    number.
-    """
+    """Return the kind of a set with elements of several kinds: text, object, unknown, number."""
     return min(kinds, key=_TELLING.index, default="unknown")
 
 
@@ -213,8 +210,9 @@ def _of_several(values: Iterable[Value], depth: int) -> str:
 
 
 def _holds_sets(value: Value, depth: int) -> bool:
-    """Return whether the items of a container are sets: `defaultdict(set)`, or a dict of sets that
-    the source spells out.
+    """Return whether the items of a container are sets.
+
+    `defaultdict(set)`, or a dict of sets that the source spells out.
     """
     for option in value.options():
         match option:
@@ -248,9 +246,7 @@ What is not here is not sure enough to be reported.
 
 
 def node_of(step: Step) -> ast.AST:
-    """Return the expression to underline for a step: of a loop only the iterable, not the whole
-    loop.
-    """
+    """Return the expression to underline for a step: of a loop only the iterable."""
     match step.node:
         case ast.For(iter=gone_over) | ast.AsyncFor(iter=gone_over):
             return gone_over

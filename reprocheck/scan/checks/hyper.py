@@ -1,5 +1,6 @@
-"""Find hyper-parameters, data and numbers of draws that differ in each run: made from the clock,
-the process id, or a draw.
+"""Find hyper-parameters, data and numbers of draws that differ in each run.
+
+They are made from the clock, the process id, or a draw.
 """
 
 from __future__ import annotations
@@ -75,8 +76,9 @@ def changing_schedule(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC201")
 def changing_variable(order: Order) -> Iterator[Hit]:
-    """Find a variable with the name of a hyper-parameter that is made from the clock or another
-    changing value, and that no optimizer is seen to take.
+    """Find a variable with the name of a hyper-parameter that is made from a changing value.
+
+    As the clock is. No optimizer is seen to take the variable.
     """
     for value, name in _assigned(order.root):
         source = entropy.inside(order.value_of(value))
@@ -89,8 +91,9 @@ def changing_variable(order: Order) -> Iterator[Hit]:
 
 @kept
 def _assigned(module: Module) -> tuple[tuple[ast.expr, str], ...]:
-    """Return the values, each with its name, that are assigned to variables, attributes and
-    dictionary keys with the name of a hyper-parameter.
+    """Return the values that are assigned to names of hyper-parameters, each with the name.
+
+    The names are those of variables, attributes and dictionary keys.
     """
     nodes = module.nodes(ast.Assign, ast.AnnAssign, ast.AugAssign)
     names = ((node.value, _name(target)) for node in nodes for target in _targets(node))
@@ -103,15 +106,17 @@ def sink(order: Order, draw: Call) -> str | None:
 
 
 def named(call: Call) -> str | None:
-    """Return the hyper-parameter to which the statement around a call assigns, as `lr`; None if it
-    assigns to none.
+    """Return the hyper-parameter to which the statement around a call assigns, as `lr`.
+
+    None if it assigns to none.
     """
     return next(filter(_NAMES.match, targets(call)), None)
 
 
 def targets(call: Step) -> tuple[str, ...]:
-    """Return the names that the assignment around a call assigns to, keys as of `group["lr"]`
-    included.
+    """Return the names that the assignment around a call assigns to.
+
+    Keys as of `group["lr"]` included.
     """
     names = map(_name, _targets(call.statement))
     return tuple(filter(None, names))
@@ -135,8 +140,9 @@ def is_pause(call: Call) -> bool:
 
 
 def is_for_others(call: Call) -> bool:
-    """Return whether a number is for a port, a name or the like, which change no training, by the
-    name that it is assigned to, its dictionary key, or its loop variable.
+    """Return whether a number is for a port, a name or the like, which change no training.
+
+    By the name that it is assigned to, its dictionary key, or its loop variable.
     """
     names = set(targets(call))
     around = [call.node, *call.module.expressions_around(call.node), call.statement]
@@ -159,9 +165,7 @@ def _key(key: ast.expr | None) -> str:
 
 
 def _name(target: ast.AST) -> str:
-    """Return the name of the target of an assignment, in lower case: a variable, an attribute, a
-    key.
-    """
+    """Return the name of a target in lower case: a variable, an attribute, a key."""
     match target:
         case ast.Subscript(slice=key):
             return _key(key)
@@ -230,8 +234,9 @@ def changing_data(order: Order) -> Iterator[Hit]:
 
 
 def _becomes_data(found: Call, value: Value) -> bool:
-    """Return whether a changing value counts as data: a clock only if taken modulo a number, and
-    neither a measured load nor a hash.
+    """Return whether a changing value counts as data.
+
+    A clock only if taken modulo a number, and neither a measured load nor a hash.
     """
     kind = entropy.source(found)
     if kind == "clock":
@@ -258,8 +263,9 @@ def until(module: Module, project: Project) -> Iterator[Hit]:
 
 
 def _apart(module: Module, loop: ast.AST) -> str:
-    """Return what to write so that the draws of a loop change no other draw: a `fork_rng` block if
-    only torch draws, else a fixed number of iterations.
+    """Return what to write so that the draws of a loop change no other draw.
+
+    A `fork_rng` block if only torch draws, else a fixed number of iterations.
     """
     drawing = {module.name_of(call.func).partition(".")[0] for call in _draws(module, [loop])}
     if drawing == {"torch"} and isinstance(loop, ast.For | ast.While):
@@ -272,8 +278,9 @@ def _apart(module: Module, loop: ast.AST) -> str:
 
 
 def _is_apart(module: Module, node: ast.AST) -> bool:
-    """Return whether a node stands in `with torch.random.fork_rng()`, so that its draws change no
-    others.
+    """Return whether a node stands in `with torch.random.fork_rng()`.
+
+    Its draws change no others then.
     """
     blocks = of_kind(module.around(node), ast.With)
     contexts = chain.from_iterable(block.items for block in blocks)
@@ -291,7 +298,5 @@ def _draws(module: Module, body: Sequence[ast.AST]) -> Iterator[ast.Call]:
 
 
 def _is_draw(name: str) -> bool:
-    """Return whether a call by this name draws from a generator that the rest of the program
-    shares.
-    """
+    """Return whether a call by this name draws from a generator that other code shares."""
     return name.startswith(_DRAWN) and name in tables.draws()

@@ -1,5 +1,6 @@
-"""Find operators whose kernels add in a different order in each run on the devices of the program,
-without deterministic mode.
+"""Find operators whose kernels add in a different order in each run.
+
+On the devices of the program, without deterministic mode.
 """
 
 from __future__ import annotations
@@ -74,8 +75,9 @@ class _Noise:
     "RC602", "RC701", unless=(devices.is_deterministic, other_programs.is_without_training)
 )
 def noisy(order: Order) -> Iterator[Hit]:
-    """Find operators that PyTorch lists as nondeterministic: on the CPU, and on CUDA if the program
-    names CUDA.
+    """Find operators that PyTorch lists as nondeterministic.
+
+    On the CPU, and on CUDA if the program names CUDA.
     """
     on_cuda = "cuda" in devices.accelerators(order)
     used = _USED[on_cuda]
@@ -120,8 +122,9 @@ def _has_gradient(order: Order, call: Call, operator: Operator) -> bool:
 
 @check_programs("RC701", unless=(devices.is_deterministic, other_programs.is_without_training))
 def indexed_parameter(order: Order) -> Iterator[Hit]:
-    """Find indexing of a trained tensor with a tensor, `table[index]`, because threads add up its
-    gradient.
+    """Find indexing of a trained tensor with a tensor: threads add up its gradient.
+
+    Such as `table[index]`.
     """
     if not any(order.methods("backward")):
         return
@@ -184,8 +187,9 @@ def efficient_attention(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC704", unless=(sets("MAMBA_DETERMINISTIC"),))
 def extensions(order: Order) -> Iterator[Hit]:
-    """Find extensions (Mamba) whose gradients have no deterministic kernel: their first use, else
-    their import.
+    """Find extensions (Mamba) whose gradients have no deterministic kernel.
+
+    Their first use, else their import.
     """
     imported = next(order.imports(*_MAMBA), None)
     if imported is None or other_programs.is_without_training(order):
@@ -284,8 +288,9 @@ def xla(order: Order) -> Iterator[Hit]:
 
 
 def fixes_order_of_sums(order: Order) -> bool:
-    """Return whether HCCL adds in a fixed order: `HCCL_DETERMINISTIC` is `true` or `strict`, in any
-    case of letters.
+    """Return whether HCCL adds in a fixed order.
+
+    `HCCL_DETERMINISTIC` is `true` or `strict`, in any case of letters.
     """
     values = (literal(store.value) for store in order.environment("HCCL_DETERMINISTIC"))
     return any(str(value).lower() != "false" for value in values)
@@ -365,8 +370,9 @@ def _operators(call: Call) -> tuple[Operator, ...]:
 
 
 def _is_triggered(call: Call, operator: Operator) -> bool:
-    """Return whether a call meets the conditions under which the lists call its operator noisy, as
-    `accumulate=True`.
+    """Return whether a call meets the conditions under which its operator is listed as noisy.
+
+    An example is `accumulate=True`.
     """
     adds = given(call, "accumulate=True", 2, sure=True)
     if _ADDING.search(operator.when):
@@ -382,9 +388,7 @@ def _is_triggered(call: Call, operator: Operator) -> bool:
 
 
 def _is_one(value: Value) -> bool:
-    """Return whether the output size of adaptive pooling is 1: then it is a mean, which is
-    deterministic.
-    """
+    """Return whether the output size of adaptive pooling is 1: a mean, thus deterministic."""
     if isinstance(value, Items):
         return all(map(_is_one, value.items))
     return literal(value) in (1, (1, 1), (1, 1, 1))

@@ -1,5 +1,6 @@
-"""Find library calls whose results differ from run to run even if all global generators are seeded,
-and packages of Keras that no seed reaches.
+"""Find library calls whose results differ even if all global generators are seeded.
+
+Also packages of Keras that no seed reaches.
 
 A table names these calls; a project may extend the table.
 """
@@ -64,7 +65,8 @@ def _keyword(condition: str) -> str:
 
 
 def _spelt_options(call: Call, known: tables.Library) -> Iterator[list[str]]:
-    """Yield the entries of each dict of options that a call gets, as texts `NAME` and `NAME=VALUE`;
+    """Yield the entries of dicts of options that a call gets, as `NAME` and `NAME=VALUE`.
+
     `*` stands for a dict whose content is not known.
     """
     for name, position in known.options.items():
@@ -81,8 +83,9 @@ def _spelt_options(call: Call, known: tables.Library) -> Iterator[list[str]]:
 
 
 def _is_called(order: Order, call: Call) -> bool:
-    """Return whether a pipeline that the decorator `pipeline_def` made gets a seed when it is
-    called.
+    """Return whether a pipeline that `pipeline_def` made gets a seed when it is called.
+
+    `pipeline_def` is a decorator.
     """
     if not call.name.endswith("pipeline_def"):
         return False
@@ -94,8 +97,9 @@ _OF_PRIVATE = pattern("libraries", "of_private")
 
 @check("RC013")
 def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
-    """Find `tensorflow.python.keras`, which no seed of `keras` reaches, and two packages of Keras
-    in one program.
+    """Find `tensorflow.python.keras`, which no seed of `keras` reaches, and two Kerases.
+
+    Two packages of Keras in one program are meant.
     """
     packages: dict[str, ast.AST] = {}
     for node, name in _imports(module):

@@ -1,5 +1,7 @@
-"""Find what weights hold: uninitialized memory, checkpoints that fill only a part of them, and
-what replaces drawn weights later.
+"""Find what weights hold that changes from run to run.
+
+Uninitialized memory, checkpoints that fill only a part of them, and what replaces drawn weights
+later.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from reprocheck.scan.memo import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
-from reprocheck.scan.steps import Call, Condition, Step
+from reprocheck.scan.steps import Call, Condition, Step, Store
 from reprocheck.scan.values import Either, Instance, Items, Made, Part, Value, literal, reached
 from reprocheck.scan.vocabulary import names, pattern, words
 
@@ -62,8 +64,9 @@ def unfilled(order: Order) -> Iterator[Hit]:
 
 
 def _layer_given(order: Order, call: Call) -> Step | None:
-    """Return the first layer of torch that gets the result of a call, or function as
-    `functional.relu`.
+    """Return the first layer of torch that gets the result of a call.
+
+    A function such as `functional.relu` counts, too.
     """
     for step in order.flow(call.result):
         is_layer = step.method == "__call__" and step.called.startswith("torch.nn.")
@@ -114,8 +117,9 @@ def partial_load(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC305")
 def partial_in_mindspore(order: Order) -> Iterator[Hit]:
-    """Find a checkpoint of MindSpore that is loaded without `strict_load=True` when no code looks
-    at the missing weights.
+    """Find a checkpoint of MindSpore that is loaded without `strict_load=True`.
+
+    No code looks at the missing weights.
     """
     for call in order.calls(*_MINDSPORE_LOADS):
         if _is_dropped(call) and not given(call, "strict_load=True", 2, sure=True):
@@ -127,8 +131,9 @@ def partial_in_mindspore(order: Order) -> Iterator[Hit]:
 
 
 def _is_allocation(call: Call) -> bool:
-    """Return whether a call makes uninitialized memory: `torch.Tensor(3, 4)` does,
-    `torch.Tensor([1.0])` and `torch.empty(0)` do not.
+    """Return whether a call makes uninitialized memory.
+
+    `torch.Tensor(3, 4)` does, `torch.Tensor([1.0])` and `torch.empty(0)` do not.
     """
     first = call.argument(0, *_SHAPES)
     if first is None or literal(first) in (0, (0,)):
@@ -168,8 +173,9 @@ def _keeper(order: Order, call: Call) -> Call | None:
 
 
 def _is_filling(order: Order, step: Step) -> bool:
-    """Return whether a step may fill a tensor that it gets; False if the steps of the called
-    function are recorded, because these are asked instead.
+    """Return whether a step may fill a tensor that it gets.
+
+    False if the steps of the called function are recorded, because these are asked instead.
     """
     if not isinstance(step, Call) or (step.own and id(step.node) in _followed(order)):
         return False
@@ -192,8 +198,9 @@ def _fills(method: str) -> bool:
 
 
 def _is_part(value: Value, wanted: set[int]) -> bool:
-    """Return whether a value is one of the wanted values, a view of one, or a module or list that
-    holds one; a result that was computed from a wanted value is not.
+    """Return whether a value is one of the wanted values, a view of one, or holds one.
+
+    A module or list holds one; a result that was computed from a wanted value is not one.
     """
     return any(id(one) in wanted for one in reached(value, _viewed, _MOST))
 
@@ -209,8 +216,10 @@ def _viewed(value: Value) -> Iterable[Value]:
 
 
 def _is_named_in_initialiser(call: Call) -> bool:
-    """Return whether other code may fill the attribute or buffer by its name: an `_init_weights`
-    that mentions the name, a loader, or a loop, in the module or in one that imports it.
+    """Return whether other code may fill the attribute or buffer by its name.
+
+    An `_init_weights` that mentions the name, a loader, or a loop, in the module or in one that
+    imports it.
     """
     # the names and texts in the statement around the call, under which its result may be known
     statement = call.statement
@@ -249,8 +258,10 @@ def _mentioned(function: ast.AST) -> frozenset[str]:
 
 @kept
 def _filled_names(function: ast.AST) -> frozenset[str]:
-    """Return the names of what a function fills: `self.scale.data.fill_(1)`,
-    `init.ones_(module.scale)`, `self.scale[0] = 1`, `self.scale.data = ...`.
+    """Return the names of what a function fills.
+
+    `self.scale.data.fill_(1)`, `init.ones_(module.scale)`, `self.scale[0] = 1`, `self.scale.data =
+    ...`.
     """
     filled: list[ast.AST] = []
     for node in ast.walk(function):
@@ -273,8 +284,9 @@ def _loops_over_parameters(function: ast.AST) -> bool:
 
 
 def _is_reported(order: Order, load: Call) -> bool:
-    """Return whether the program logs how many weights a checkpoint had: `log.info(f"{len(state)}
-    of {len(model.state_dict())}")`.
+    """Return whether the program logs how many weights a checkpoint had.
+
+    `log.info(f"{len(state)} of {len(model.state_dict())}")`
     """
     state = load.argument(0, "state_dict")
     counts = (step for step in order.calls("builtins.len") if step.first is state)
@@ -303,22 +315,10 @@ def are_replaced(order: Order, layer: Call) -> bool:
     if not asked.isdisjoint({"resume", "resume_training"}):
         return True
     comes_later = partial(order.is_before, layer)
-    # A checkpoint is loaded where the weights are drawn: under no other conditions, or in the two
-    # branches of one question.
-    loads = filter(comes_later, order.methods(*_LOADS))
-    others = [set(load.conditions) - own for load in loads]
-    branches: set[Condition] = set().union(*(one for one in others if len(one) == 1))
-    opposites = (replace(branch, taken=not branch.taken) for branch in branches)
-    if set() in others or not branches.isdisjoint(opposites):
+    if _are_loaded(own, filter(comes_later, order.methods(*_LOADS))):
         return True
-    for store in order.stores():
-        # `layer.weight = nn.Parameter(...)`: where that is drawn, it is a draw of its own
-        filled = store.target
-        if isinstance(filled, Part) and store.name.endswith(".weight.data"):
-            filled = filled.whole
-        is_of_weight = store.name.endswith((".weight", ".weight.data"))
-        if is_of_weight and filled is layer.result and comes_later(store):
-            return True
+    if any(_stores_weight(store, layer) and comes_later(store) for store in order.stores()):
+        return True
     later = list(filter(comes_later, order.flow(layer.result)))
     for step in later:
         if step.method in _FILLERS and own.issuperset(step.conditions):
@@ -326,6 +326,28 @@ def are_replaced(order: Order, layer: Call) -> bool:
             if tensor is not None and _OVERRIDDEN.isdisjoint(keys(tensor.origin())):
                 return True
     return _are_drawn_again(order, layer, later)
+
+
+def _are_loaded(own: set[Condition], loads: Iterable[Step]) -> bool:
+    """Return whether a checkpoint is loaded wherever the weights are drawn.
+
+    Under no other conditions, or in the two branches of one question.
+    """
+    others = [set(load.conditions) - own for load in loads]
+    branches: set[Condition] = set().union(*(one for one in others if len(one) == 1))
+    opposites = (replace(branch, taken=not branch.taken) for branch in branches)
+    return set() in others or not branches.isdisjoint(opposites)
+
+
+def _stores_weight(store: Store, layer: Call) -> bool:
+    """Return whether an assignment gives a layer another weight.
+
+    As `layer.weight = nn.Parameter(...)`: where that is drawn, it is a draw of its own.
+    """
+    target = store.target
+    if isinstance(target, Part) and store.name.endswith(".weight.data"):
+        target = target.whole
+    return store.name.endswith((".weight", ".weight.data")) and target is layer.result
 
 
 def keys(values: Iterable[Value]) -> set[str | None]:
@@ -344,8 +366,9 @@ _PLAIN = pattern("memory", "plain")
 
 
 def _are_drawn_again(order: Order, layer: Call, later: list[Step]) -> bool:
-    """Return whether all weights of a layer are drawn or filled again: by `reset_parameters`, in a
-    loop over layers of its kind, or in a function given to `apply`.
+    """Return whether all weights of a layer are drawn or filled again.
+
+    By `reset_parameters`, in a loop over layers of its kind, or in a function given to `apply`.
     """
     own = set(layer.conditions)
     resets = (step for step in later if getattr(step, "name", "") == f"{layer.name}{streams.RESET}")
@@ -372,8 +395,9 @@ def _are_drawn_again(order: Order, layer: Call, later: list[Step]) -> bool:
 
 
 def _is_of_kind(kind: str, condition: Condition) -> bool:
-    """Return whether a condition holds for a layer of this kind: `isinstance(m, nn.Conv2d)`,
-    `name.find("Conv") != -1`, or a test for a bias.
+    """Return whether a condition holds for a layer of this kind.
+
+    `isinstance(m, nn.Conv2d)`, `name.find("Conv") != -1`, or a test for a bias.
     """
     kinds: list[str] = []
     for part in within(condition.test, ast.Constant, ast.Attribute, ast.Name):

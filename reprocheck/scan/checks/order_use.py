@@ -1,5 +1,6 @@
-"""Find sequences whose order does not matter: nothing but membership is asked, or the result is
-thrown away.
+"""Find sequences whose order does not matter.
+
+Nothing but membership is asked, or the result is thrown away.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ def is_unread(step: Step) -> bool:
 
 
 def is_only_asked(step: Step) -> bool:
-    """Return whether the variable of `names = list(...)` is only asked for its length or for
-    membership, in the function or module where it is assigned.
+    """Return whether the variable of `names = list(...)` is only asked for its length.
+
+    Or for membership, in the function or module where it is assigned.
     """
     match step.parent, step.statement:
         case (ast.Assign() | ast.IfExp(), ast.Assign(targets=[ast.Name(id=name)])):
@@ -41,9 +43,7 @@ def is_only_asked(step: Step) -> bool:
 
 
 def is_asked(module: Module, node: ast.AST) -> bool:
-    """Return whether an expression is only asked whether it is empty, what it contains, or its
-    length.
-    """
+    """Return whether an expression is only asked for emptiness, membership, or length."""
     match module.parent(node):
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn(), *_]):
             return left is not node
@@ -73,8 +73,9 @@ def _is_printed(module: Module, name: ast.Name) -> bool:
 
 
 def is_of_one(step: Step) -> bool:
-    """Return whether one element is taken of a list that is asked to have a single one:
-    `list(names)[0]` beside `len(names) == 1`.
+    """Return whether one element is taken of a list that is asked to have a single one.
+
+    `list(names)[0]` beside `len(names) == 1`
     """
     match step.parent, step.node:
         case ast.Subscript(), ast.Call(args=[first, *_]):
@@ -92,8 +93,9 @@ def _asks_for_one(comparison: ast.Compare, length: str) -> bool:
 
 
 def is_thrown_away(step: Step) -> bool:
-    """Return whether a loop over an expression never reads the elements: `for _ in
-    enumerate(pool.imap(...)): bar.update()`.
+    """Return whether a loop over an expression never reads the elements.
+
+    `for _ in enumerate(pool.imap(...)): bar.update()`
 
     The loop may read the numbers that `enumerate` adds.
     """
@@ -128,8 +130,9 @@ def is_each_by_itself(call: Step) -> bool:
 
 
 def is_paired_with_constants(call: Call) -> bool:
-    """Return whether `zip` pairs names with a constant, as `zip(names, len(names) * [rate])`, so
-    that the position of a name does not matter.
+    """Return whether `zip` pairs names with a constant, as `zip(names, len(names) * [rate])`.
+
+    The position of a name then does not matter.
     """
     if call.name != "builtins.zip" or len(call.arguments) < 2:
         return False
@@ -138,8 +141,9 @@ def is_paired_with_constants(call: Call) -> bool:
 
 
 def is_only_counted(call: Call) -> bool:
-    """Return whether the number in `for number, name in enumerate(names)` is only printed or taken
-    modulo another number.
+    """Return whether the number in `for number, name in enumerate(names)` decides nothing.
+
+    It is only printed or taken modulo another number.
     """
     match call.name, call.parent:
         case (
@@ -210,8 +214,9 @@ def _named(around: ast.AST | None, name: str) -> list[ast.Name]:
 
 
 def _loads(step: Step, name: str) -> list[ast.Name]:
-    """Return the nodes that read a name, in the function around a step or in the module; none if
-    another module imports the name.
+    """Return the nodes that read a name, in the function around a step or in the module.
+
+    None if another module imports the name.
     """
     module = step.module
     around = module.function_of(step.node) or module.tree

@@ -1,5 +1,6 @@
-"""Recognize programs and draws that train nothing: they try out a module, show, measure, convert
-or prepare data.
+"""Recognize programs and draws that train nothing.
+
+They try out a module, show, measure, convert or prepare data.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ def is_below_guard(root: Module, step: Step) -> bool:
 
 @kept
 def is_without_training(order: Order) -> bool:
-    """Return whether a program in a folder trains nothing, and starts nothing that may train,
-    because it shows, measures, converts or prepares something.
+    """Return whether a program in a folder trains nothing, and starts nothing that may train.
+
+    It shows, measures, converts or prepares something.
 
     Return False for a file that the user named itself, because it may become a training.
     """
@@ -93,8 +95,9 @@ def leaves_nothing(order: Order) -> bool:
 
 @kept
 def is_chore(order: Order) -> bool:
-    """Return whether a program is named after work that is no training: its file, as
-    `convert_data.py`, or its folder, as `demo/`.
+    """Return whether a program is named after work that is no training.
+
+    Its file, as `convert_data.py`, or its folder, as `demo/`.
 
     Return False if it trains nevertheless, unless its name is that of a benchmark or profile.
     """
@@ -111,16 +114,15 @@ _SPEED = pattern("shown", "speed")
 
 
 def is_for_nobody(order: Order) -> bool:
-    """Return whether a program trains nothing, and writes nothing that another program could train
-    on.
-    """
+    """Return whether a program trains nothing, and writes nothing for another training."""
     return order.whole and is_without_training(order) and leaves_nothing(order)
 
 
 @kept
 def is_trial(order: Order) -> bool:
-    """Return whether a program only tries out its own module: it trains and writes nothing, and
-    other programs import the module.
+    """Return whether a program only tries out its own module.
+
+    It trains and writes nothing, and other programs import the module.
     """
     root = order.root
     if not order.whole or order.cut or id(root) not in root.project.imported:
@@ -131,9 +133,7 @@ def is_trial(order: Order) -> bool:
 
 
 def _drives(call: Call) -> bool:
-    """Return whether a call starts a training whose code is not in this program, as
-    `study.optimize`.
-    """
+    """Return whether a call starts a training of other code, as `study.optimize`."""
     if call.name.startswith(_SEARCHES):
         return False
     if _DRIVES.match(call.method):
@@ -153,8 +153,9 @@ _ASKS = words("shown", "asks")
 
 
 def is_for_show(order: Order, call: Call) -> bool:
-    """Return whether the result of a draw is only shown, measured, or asked for its type, and no
-    training uses the result.
+    """Return whether the result of a draw is only shown, measured, or asked for its type.
+
+    No training uses the result.
     """
     ways = (is_in_showing_function, is_in_showing_branch, is_asked_for_type)
     if any(holds(call) for holds in ways):
@@ -163,8 +164,9 @@ def is_for_show(order: Order, call: Call) -> bool:
 
 
 def is_tried_out(order: Order, call: Call) -> bool:
-    """Return whether a notebook cell draws a value that reaches no layer and no training, as when
-    the cell only demonstrates a library.
+    """Return whether a notebook cell draws a value that reaches no layer and no training.
+
+    Such a cell only demonstrates a library.
     """
     is_in_cell = bool(call.module.source.cells) and not call.function_name
     is_in_place = isinstance(call.parent, ast.Expr) and call.method in _IN_PLACE
@@ -185,8 +187,9 @@ def _reaches_training(step: Step) -> bool:
 
 
 def is_in_showing_function(call: Call) -> bool:
-    """Return whether a call stands in a function that shows something, as `plot_samples`, or in a
-    branch that only measures, as `if benchmark:`.
+    """Return whether a call stands in a function that shows something, as `plot_samples`.
+
+    A branch that only measures, as `if benchmark:`, counts, too.
     """
     names = map(attrgetter("name"), training.functions_around(call))
     if any(map(_SHOWS.match, names)):
@@ -196,8 +199,9 @@ def is_in_showing_function(call: Call) -> bool:
 
 
 def is_in_showing_branch(call: Call) -> bool:
-    """Return whether a call stands in a branch that makes a picture every few steps and trains
-    nothing, as `if step % 100 == 0:`.
+    """Return whether a call stands in a branch that makes a picture every few steps.
+
+    The branch trains nothing, as `if step % 100 == 0:`.
     """
     branches = of_kind(call.module.around(call.node), ast.If)
     return any(
@@ -208,8 +212,9 @@ def is_in_showing_branch(call: Call) -> bool:
 
 
 def is_asked_for_type(call: Call) -> bool:
-    """Return whether only the type or shape of a draw is used: `isinstance(space.sample(), int)`,
-    `space.sample().shape`.
+    """Return whether only the type or shape of a draw is used.
+
+    `isinstance(space.sample(), int)`, `space.sample().shape`
     """
     match call.parent:
         case ast.Attribute(attr=asked):
@@ -218,8 +223,9 @@ def is_asked_for_type(call: Call) -> bool:
 
 
 def is_printed(order: Order, call: Call) -> bool:
-    """Return whether a draw only goes into a printed text, as in `print(generate(model))`, and the
-    function that draws trains nothing.
+    """Return whether a draw only goes into a printed text, as in `print(generate(model))`.
+
+    The function that draws trains nothing.
     """
     if not streams.trains(order):
         return False  # printing is all that is done with it
@@ -234,8 +240,9 @@ def is_printed(order: Order, call: Call) -> bool:
 
 
 def is_only_told(order: Order, call: Call) -> bool:
-    """Return whether a draw is only printed, logged or used in a file name, in a program that
-    trains, and no condition depends on the draw.
+    """Return whether a draw is only printed, logged or used in a file name.
+
+    The program trains, and no condition depends on the draw.
     """
     takers = {step.method for step in order.flow(call.result) if isinstance(step, Call)}
     is_told = not _TELLS.isdisjoint(takers) and takers <= _TELLS | _FORMATS
@@ -259,9 +266,7 @@ _PRINTS = frozenset({"print", "pprint"})
 
 @kept
 def _leading_to_trainings(order: Order) -> frozenset[int]:
-    """Return the ids (`id(node)`) of the calls of the user's own functions inside which something
-    is trained.
-    """
+    """Return the ids (`id(node)`) of calls of own functions in which something is trained."""
     trainings = filter(streams.is_training, streams.every(order))
     through = chain.from_iterable(call.through for call in trainings)
     return frozenset(id(node) for _, node in through)

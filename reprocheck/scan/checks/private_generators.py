@@ -1,5 +1,6 @@
-"""Find generators that the program does not seed, and that no global seed reaches: objects, and
-environments of reinforcement learning.
+"""Find generators that the program does not seed, and that no global seed reaches.
+
+Objects, and environments of reinforcement learning.
 """
 
 from __future__ import annotations
@@ -111,8 +112,9 @@ _OF_CHECKS = pattern("generators", "of_checks")
 
 
 def seeds_pipelines(order: Order) -> bool:
-    """Return whether an augmentation pipeline is seeded by its method `set_random_seed`; functions
-    of frameworks with this name do not count.
+    """Return whether a pipeline of augmentations is seeded by its `set_random_seed`.
+
+    Functions of frameworks with this name do not count.
     """
     calls = order.methods("set_random_seed")
     return any(tables.seeds().get(call.name) is None for call in calls)
@@ -138,8 +140,9 @@ def unseeded_libraries(order: Order) -> Iterator[Hit]:
 
 
 def unseeded(order: Order) -> Iterator[tuple[Call, Value]]:
-    """Yield each call by which OS entropy seeds a generator, with the generator; calls to which the
-    callers of a library may pass a seed are left out.
+    """Yield each call by which OS entropy seeds a generator, with the generator.
+
+    Calls to which the callers of a library may pass a seed are left out.
     """
     for made in _unseeded(order):
         if not _is_left_to_callers(made):
@@ -169,8 +172,9 @@ def _starts_from_system(order: Order, call: Call, maker: tables.Maker) -> bool:
 
 
 def _is_left_to_callers(made: _Generator) -> bool:
-    """Return whether a library leaves the seed to its callers: `default_rng(seed)`, with
-    `seed=None` as default.
+    """Return whether a library leaves the seed to its callers, with `seed=None` as default.
+
+    An example is `default_rng(seed)`.
     """
     given = syntax.given(made.call.node)
     is_fixed = all(isinstance(node, ast.Constant) for node in given)
@@ -200,9 +204,7 @@ def is_reseeded(made: _Generator) -> bool:
 
 
 def is_for_others(made: _Generator) -> bool:
-    """Return whether all draws of a generator only decide how long to wait, a port, a name, or what
-    is shown.
-    """
+    """Return whether all draws of a generator only decide a wait, a port, a name, or a show."""
 
     def changes_no_training(draw: Call) -> bool:
         is_beside = hyper.is_pause(draw) or hyper.is_for_others(draw)
@@ -212,9 +214,7 @@ def is_for_others(made: _Generator) -> bool:
 
 
 def is_for_seeds(made: _Generator) -> bool:
-    """Return whether all draws of a generator become seeds, because another rule reports such
-    seeds.
-    """
+    """Return whether all draws of a generator become seeds, which another rule reports."""
 
     def feeds(draw: Call) -> bool:
         is_entropy = entropy.source(draw) is not None
@@ -224,8 +224,9 @@ def is_for_seeds(made: _Generator) -> bool:
 
 
 def is_fallback(made: _Generator) -> bool:
-    """Return whether a generator is only made if a caller passes none: `rng or default_rng()`, `if
-    rng is None`.
+    """Return whether a generator is only made if a caller passes none.
+
+    `rng or default_rng()`, `if rng is None`
     """
     order, call = made.order, made.call
     # It may be made where it is first asked for: nothing but None is ever assigned to the
@@ -255,9 +256,7 @@ def is_fallback(made: _Generator) -> bool:
 
 
 def is_in_fallback(call: Call) -> bool:
-    """Return whether a call stands in an `if` that asks for None, because it is not known what
-    callers pass.
-    """
+    """Return whether a call stands in an `if` that asks for None: callers may pass a value."""
     for node in call.module.around(call.node):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             break
@@ -276,8 +275,9 @@ _EXCUSES = (_is_left_to_callers, is_fallback, is_reseeded, is_for_others, is_for
 
 
 def _late_use(step: Step) -> str | None:
-    """Return the code of the rule that a use of a generator breaks, as RC504 for samples; None if
-    no rule is known.
+    """Return the code of the rule that a use of a generator breaks, as RC504 for samples.
+
+    None if no rule is known.
     """
     if step.driver in HOOKS:
         return "RC705"
@@ -292,8 +292,9 @@ def _late_use(step: Step) -> str | None:
 
 
 def _by_function(module: Module, node: ast.AST) -> str | None:
-    """Return the code of the rule that a use of a generator breaks, by the function and class
-    around the use.
+    """Return the code of the rule that a use of a generator breaks.
+
+    The function and the class around the use decide.
     """
     name = getattr(module.function_of(node), "name", "")
     if name == "__iter__" and "Sampler" in _bases(module, node):
@@ -310,8 +311,9 @@ def _bases(module: Module, node: ast.AST) -> str:
 
 
 def _uses_in_text(call: Call) -> Iterator[str | None]:
-    """Yield the rule codes of uses of a generator in functions that a library calls, as
-    `__getitem__`.
+    """Yield rule codes of uses of a generator in functions that a library calls.
+
+    An example is `__getitem__`.
 
     Such a use mentions the variable or attribute that the generator is assigned to.
     """
@@ -323,8 +325,9 @@ def _uses_in_text(call: Call) -> Iterator[str | None]:
 
 
 def is_drawn_in_samples(call: Call) -> bool:
-    """Return whether a function that makes samples, as `__getitem__`, mentions the generator that a
-    call makes; local variables of other functions do not count.
+    """Return whether a function that makes samples mentions the generator of a call.
+
+    An example is `__getitem__`; local variables of other functions do not count.
     """
     is_inside = call.module.function_of(call.node) is not None
     if is_inside and not syntax.attributes(_holders(call)):
@@ -333,9 +336,7 @@ def is_drawn_in_samples(call: Call) -> bool:
 
 
 def _holders(call: Call) -> list[ast.expr]:
-    """Return the variables and attributes to which a generator is assigned, as the text of the call
-    shows.
-    """
+    """Return the variables and attributes to which the text assigns a generator."""
     generator = syntax.owner(call.node)
     if generator is not None and call.name.endswith("().seed"):
         return [generator]
@@ -364,8 +365,9 @@ def trains_no_agent(order: Order) -> bool:
 
 @check_programs("RC407", unless=(trains_no_agent,))
 def unseeded_environments(order: Order) -> Iterator[Hit]:
-    """Find environments that are reset without a seed, and actions that are drawn from a space
-    without one.
+    """Find environments that are reset without a seed, and actions drawn without one.
+
+    Actions are drawn from a space.
     """
     resets = list(_named(order.methods("reset"), _RESET))
     reset = next(filterfalse(partial(training.is_in_evaluation, order), resets), None)
@@ -388,8 +390,9 @@ def unseeded_environments(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC407", unless=(trains_no_agent,))
 def unseeded_learners(order: Order) -> Iterator[Hit]:
-    """Find learners (as `PPO`) without a seed: with `seed=`, a learner seeds its environment, its
-    networks and its action space.
+    """Find learners (as `PPO`) without a seed.
+
+    With `seed=`, a learner seeds its environment, its networks and its action space.
     """
     learner = next(filter(_is_unseeded, _named(streams.every(order), _LEARNER)), None)
     if learner is None:
@@ -432,8 +435,9 @@ _MOST_WRAPPED = 20
 
 
 def _seeds_space(module: Module) -> bool:
-    """Return whether the text of a module has `env.action_space.seed(…)` anywhere, because a
-    function that a library calls may hold this line.
+    """Return whether a module has `env.action_space.seed(…)` anywhere.
+
+    A function that a library calls may hold this line.
     """
     for call in module.index.calls:
         match call.func:
@@ -443,8 +447,9 @@ def _seeds_space(module: Module) -> bool:
 
 
 def _owner(call: Call) -> str:
-    """Return the object on which a method is called, as written (`env` of `env.reset()`); "" if
-    this is no plain name.
+    """Return the object on which a method is called, as written (`env` of `env.reset()`).
+
+    "" if this is no plain name.
     """
     owner = syntax.owner(call.node)
     if owner is None or not all(isinstance(part, _OF_NAMES) for part in ast.walk(owner)):

@@ -22,9 +22,7 @@ _TORCH = frozenset({"torch"})
 
 @check_programs("RC503", unless=(other_programs.is_for_nobody,))
 def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
-    """Find draws in the workers of a loader that torch seeds, in a program that does not seed
-    torch.
-    """
+    """Find draws in workers of a loader that torch seeds, if the program does not seed torch."""
     for drawing in streams.drawings(order):
         loader = drawing.call.by
         if loader is None or not has_workers(loader) or training.is_evaluation(loader):
@@ -80,9 +78,7 @@ def in_workers_of_pools(order: Order) -> Iterator[Hit]:
 
 
 def has_workers(loader: Call) -> bool:
-    """Return whether a `DataLoader` of torch starts workers, without `worker_init_fn` or
-    `generator`.
-    """
+    """Return whether a `DataLoader` starts workers, without `worker_init_fn` or `generator`."""
     workers = loader.argument(5, "num_workers")
     if not loader.name.startswith("torch.") or loader.method != "DataLoader":
         return False
@@ -91,8 +87,9 @@ def has_workers(loader: Call) -> bool:
 
 
 def may_have_workers(loader: Call) -> bool:
-    """Return whether a `DataLoader` of torch, or of a user's subclass, may get more than 0 workers,
-    which torch then seeds.
+    """Return whether a `DataLoader`, or a user's subclass, may get more than 0 workers.
+
+    Torch then seeds them.
     """
     if loader.name.startswith("torch.") and loader.method == "DataLoader":
         return _may_be_some(loader.argument(5, "num_workers"))

@@ -55,9 +55,7 @@ class Parts:
 
 
 def may_run(order: Order, modules: Iterable[Module], module: Module, call: ast.Call) -> bool:
-    """Return whether a call in a module of a program may run, by the names that the program
-    mentions.
-    """
+    """Return whether a call in a program may run, by the names that the program mentions."""
     return id(_parts(module).of_call[id(call)]) in _running(order.root, tuple(modules))
 
 
@@ -137,9 +135,7 @@ def _parts(module: Module) -> Parts:
 
 
 def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part:
-    """Return the new part that a function or `__main__` guard opens; for other nodes the part
-    `around`.
-    """
+    """Return the new part that a function or `__main__` guard opens; else the part `around`."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             wanted = {name}
@@ -158,8 +154,9 @@ def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part:
 
 
 def _holds_functions(value: ast.expr | None) -> bool:
-    """Return whether an expression names functions and calls none: a dict or list of functions, a
-    lambda, a partial.
+    """Return whether an expression names functions and calls none.
+
+    A dict or list of functions, a lambda, a partial.
     """
     match value:
         case ast.Call():
@@ -208,8 +205,9 @@ _NEGATED = {True: False, False: True, None: None}
 
 
 def _known(test: ast.expr) -> bool | None:
-    """Return the truth of a constant condition, None of any other; `TYPE_CHECKING` is False in a
-    program that runs.
+    """Return the truth of a constant condition, None of any other.
+
+    `TYPE_CHECKING` is False in a program that runs.
     """
     match test:
         case ast.Constant(value=value):
@@ -222,8 +220,9 @@ def _known(test: ast.expr) -> bool | None:
 
 
 def _mentioned(node: ast.AST) -> tuple[str, ...]:
-    """Return the name that a node mentions: a variable, an attribute, or a text that is a name (for
-    `getattr` and tables).
+    """Return the name that a node mentions.
+
+    A variable, an attribute, or a text that is a name (for `getattr` and tables).
     """
     match node:
         case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name):

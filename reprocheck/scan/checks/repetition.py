@@ -1,5 +1,6 @@
-"""Find how often a place in the code runs, and in which processes, because one fixed seed there may
-make streams equal that must differ.
+"""Find how often a place in the code runs, and in which processes.
+
+One fixed seed there may make streams equal that must differ.
 
 The result is evidence for a patch, by name; none for a place that runs once, in one process:
 
@@ -99,8 +100,9 @@ def _reads_a_rank(module: Module) -> bool:
 
 
 def _repetition(order: Order, code: str, step: Step) -> Mapping[str, str]:
-    """Return the evidence how often a place runs, and what seeds torch before it: `repeats`,
-    `torch`.
+    """Return the evidence how often a place runs, and what seeds torch before it.
+
+    Under `repeats` and `torch`.
     """
     if not order.whole and step.function_name not in ("", "main"):
         return {"repeats": "apart"}
@@ -116,8 +118,9 @@ def _repetition(order: Order, code: str, step: Step) -> Mapping[str, str]:
 
 
 def _seeds_torch(order: Order, step: Step) -> str:
-    """Return what seeds torch before a step: the `program`, or a new line of this `file`; "" if
-    neither does, or the program does not use torch.
+    """Return what seeds torch before a step: the `program`, or a new line of this `file`.
+
+    "" if neither does, or the program does not use torch.
     """
     if not any(module.uses_package("torch") for module in streams.closure(order)):
         return ""
@@ -129,8 +132,10 @@ def _seeds_torch(order: Order, step: Step) -> str:
 
 
 def _copied_by(order: Order, code: str, call: Call) -> Call | None:
-    """Return the call by which data workers get a copy of a generator: the call that starts the
-    workers, or the given call if the program shows no use of the generator in its samples.
+    """Return the call by which data workers get a copy of a generator.
+
+    The call that starts the workers, or the given call if the program shows no use of the generator
+    in its samples.
     """
     value = call.result
     if call.receiver is not None and call.method == "seed":

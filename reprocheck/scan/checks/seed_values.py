@@ -1,5 +1,6 @@
-"""Find seeds that have a different value in each run, seeding calls that seed nothing, and the
-place of a missing seed.
+"""Find seeds that have a different value in each run.
+
+Also seeding calls that seed nothing, and the place of a missing seed.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ _CALLING = (ast.Call, ast.Await, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Starr
 
 
 def seed_place(order: Order, draw: Call) -> Mapping[str, str]:
-    """Return the evidence where a seed for a draw goes: beside an early seed, else at the top of
-    the program; empty if it cannot be written, as in a notebook.
+    """Return the evidence where a seed for a draw goes; empty if it cannot be written.
+
+    Beside an early seed, else at the top of the program; none in a notebook.
 
     seed_path    the file to which the patch adds the seed
     seed_beside  the line of the program's call that seeds another generator, whose number the new
@@ -65,8 +67,9 @@ def seed_place(order: Order, draw: Call) -> Mapping[str, str]:
 
 
 def seed_argument(drawing: streams.Drawing) -> Mapping[str, str]:
-    """Return the keyword under which a drawing call takes its seed, and advice if the call already
-    has this keyword.
+    """Return the keyword under which a drawing call takes its seed.
+
+    With advice if the call already has this keyword.
     """
     word = "generator"
     if STATE in drawing.draws.unless:
@@ -77,8 +80,9 @@ def seed_argument(drawing: streams.Drawing) -> Mapping[str, str]:
 
 
 def later_number(seeds: Call) -> Mapping[str, str]:
-    """Return the number with which the program seeds later, as evidence; empty if it is no plain
-    integer.
+    """Return the number with which the program seeds later, as evidence.
+
+    Empty if it is no plain integer.
     """
     seed = literal(_given(seeds))
     if type(seed) is int:
@@ -104,9 +108,7 @@ def _of_line(module: Module, line: int) -> Mapping[str, str]:
 
 
 def _is_plain(seeds: Call) -> bool:
-    """Return whether the seed of a seeding call can be written a second time, because it contains
-    no call.
-    """
+    """Return whether the seed of a seeding call can be written twice: it contains no call."""
     match seeds.node:
         case ast.Call(args=arguments, keywords=keywords):
             named = {one.arg: one.value for one in keywords}
@@ -184,8 +186,10 @@ def changing_seed(order: Order) -> Iterator[Hit]:
 
 
 def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
-    """Return the hit for seeds of one number: at the call that takes the seed, or at the call that
-    makes the number if this call draws it or stands in another file.
+    """Return the hit for seeds of one number.
+
+    At the call that takes the seed, or at the call that makes the number if this call draws it or
+    stands in another file.
     """
     first = seeds[0]
     made = first.made
@@ -405,8 +409,9 @@ def _from_entropy(order: Order, call: Call, source: Call) -> _Changing:
 
 
 def _seeding_name(call: Call) -> str:
-    """Return the seeding function to call with a number, as `torch.manual_seed` for `torch.seed`,
-    which takes none.
+    """Return the seeding function that takes a number.
+
+    `torch.manual_seed` for `torch.seed`, which takes none.
     """
     known = tables.seeds().get(call.name)
     return getattr(known, "instead", "") or short(call.name)

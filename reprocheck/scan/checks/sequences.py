@@ -61,8 +61,9 @@ class Use:
 
 
 def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
-    """Return the first use of an unordered value that keeps its accidental order, a strong use
-    first; None if the order affects no use.
+    """Return the first use of an unordered value that keeps its accidental order.
+
+    A strong use first; None if the order affects no use.
 
     `depth` is how many sequences the recursion has gone through.
     """
@@ -105,8 +106,9 @@ def _ignores_order(name: str, method: str) -> bool:
 
 
 def _of_sequence(order: Order, step: Step, made: Value, depth: int, *, strong: bool) -> Use | None:
-    """Return the use of a sequence that a step makes; None if the sequence is sorted later or all
-    its uses ignore the order.
+    """Return the use of a sequence that a step makes.
+
+    None if the sequence is sorted later or all its uses ignore the order.
     """
     if is_sorted_later(order, made) or order_use.is_unread(step):
         return None
@@ -140,8 +142,9 @@ _TESTS = (ast.Compare, ast.FormattedValue, ast.Raise)
 
 
 def is_blindly_used(node: ast.AST, step: Step) -> bool:
-    """Return whether an expression stands in a test, or in a call that ignores the order: `sorted(x
-    for x in names)`, `len(list(names))`.
+    """Return whether an expression stands in a test, or in a call that ignores the order.
+
+    `sorted(x for x in names)`, `len(list(names))`
     """
     parent = step.module.parent(node)
     if isinstance(parent, ast.Starred | ast.keyword):
@@ -189,8 +192,9 @@ def use_of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:
 
 
 def use_in_dict(order: Order, loop: Loop, depth: int) -> Use | None:
-    """Return the use of a dict comprehension that numbers names: `{name: next(counter) for name in
-    names}`.
+    """Return the use of a dict comprehension that numbers names.
+
+    `{name: next(counter) for name in names}`
     """
     value = getattr(loop.node, "value", None)
     if "builtins.next" in syntax.called(loop.module, value):
@@ -199,8 +203,9 @@ def use_in_dict(order: Order, loop: Loop, depth: int) -> Use | None:
 
 
 def consumer(order: Order, step: Step) -> Step | None:
-    """Return the step that loops over the results of the generator function around a step: the call
-    of the function, or the loop.
+    """Return the step that loops over the results of the generator function around a step.
+
+    The call of the function, or the loop.
     """
     match step.through:
         case (*_, (module, (ast.Call() | ast.For()) as node)):
@@ -288,25 +293,33 @@ def is_kept(body: _Body) -> Use | None:
     for part in body.parts:
         match part:
             case ast.Yield() | ast.YieldFrom():
-                # What a generator function gives is used where the program goes over it; a library
-                # that does so keeps the order
-                place = consumer(body.order, body.loop)
-                if body.depth > _DEEPEST or place is None:
-                    return Use(body.loop, False, HANDED_ON)
-                if isinstance(place, Loop):
-                    return _of_loop(body.order, place, body.depth + 1)
-                return decided(body.order, cast(Call, place).result, body.depth + 1)
+                return _yielded(body)
             case ast.Call(func=ast.Attribute(attr="put"), args=[_, _, *_]):
                 continue  # of a database: under a key
             case ast.Call(func=ast.Attribute(attr=method)) if _FILLS.match(method):
                 return Use(body.loop, False, "its elements are put somewhere in that order")
             case ast.Call(func=ast.Attribute(attr=method, value=grown)) if method in _GROWS:
-                if _is_collected(body.order, body.loop, body.node, grown):
-                    return Use(body.loop, False, "its elements are collected in that order")
+                pass
             case ast.AugAssign(target=grown, op=ast.Add(), value=ast.List() | ast.ListComp()):
-                if _is_collected(body.order, body.loop, body.node, grown):
-                    return Use(body.loop, False, "its elements are collected in that order")
+                pass
+            case _:
+                continue
+        if _is_collected(body.order, body.loop, body.node, grown):
+            return Use(body.loop, False, "its elements are collected in that order")
     return None
+
+
+def _yielded(body: _Body) -> Use | None:
+    """Return the use of what a generator function gives.
+
+    It is used where the program goes over it; a library that does so keeps the order.
+    """
+    place = consumer(body.order, body.loop)
+    if body.depth > _DEEPEST or place is None:
+        return Use(body.loop, False, HANDED_ON)
+    if isinstance(place, Loop):
+        return _of_loop(body.order, place, body.depth + 1)
+    return decided(body.order, cast(Call, place).result, body.depth + 1)
 
 
 def _is_collected(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, grown: ast.expr) -> bool:
@@ -323,8 +336,9 @@ def _is_collected(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, grown:
 
 
 def is_used_in_own_functions(body: _Body) -> Use | None:
-    """Return the use if a function of the user's that the body calls numbers an element, or keeps
-    it in an object.
+    """Return the use if an own function numbers an element, or keeps it in an object.
+
+    The body calls the function, which is one of the user's.
     """
     for function in filterfalse(Own.sorts, _called(body)):
         name = function.node.name
@@ -402,8 +416,9 @@ def _is_sorted_around(around: ast.AST, target: ast.AST) -> bool:
 
 
 def _numbers(parts: tuple[ast.AST, ...]) -> bool:
-    """Return whether nodes number elements: `index[name] = len(index)`, or `index[name] = count`
-    with `count += 1`.
+    """Return whether nodes number elements.
+
+    `index[name] = len(index)`, or `index[name] = count` with `count += 1`.
     """
     counters: set[str] = set()
     for part in parts:

@@ -1,5 +1,6 @@
-"""Find which streams (generators of random numbers) an order of steps seeds and draws from, and
-which draws change nothing.
+"""Find which generators of random numbers an order of steps seeds and draws from.
+
+They are called streams. Some draws change nothing.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ def _is_fixed(name: str, value: Value) -> bool:
 
 
 def _is_times_zero(order: Order, call: Call) -> bool:
-    """Return whether the result of a call is multiplied by 0, as `0.0 * torch.randn(3)`, or by a
-    variable that holds 0.
+    """Return whether the result of a call is multiplied by 0, as `0.0 * torch.randn(3)`.
+
+    Or by a variable that holds 0.
     """
     match call.module.parent(call.node):
         case ast.BinOp(op=ast.Mult(), left=left, right=right):
@@ -192,9 +194,7 @@ def seedings_of(order: Order, streams: frozenset[str]) -> list[Seeding]:
 
 @kept
 def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
-    """Return whether a step seeds one of the streams, or code of the program may that the scan did
-    not execute.
-    """
+    """Return whether a step seeds one of the streams, or code that was not executed may."""
     if order.cut or seedings_of(order, streams):
         return True
     modules = closure(order)
@@ -206,9 +206,7 @@ def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
 
 
 def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
-    """Return a function that would seed one of the streams, does nothing else, and is never
-    called.
-    """
+    """Return a function that would only seed one of the streams, and is never called."""
     modules = closure(order)
     for module in filterfalse(attrgetter("outside"), modules):
         for call in _seeding_in_text(module, streams):
@@ -221,8 +219,9 @@ def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
 
 
 def _only_seeds(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Return whether a function does nothing but seed, set switches, ask and print: it keeps and
-    returns nothing.
+    """Return whether a function does nothing but seed, set switches, ask and print.
+
+    It keeps and returns nothing.
 
     Return False for a function that seeds data workers.
     """
@@ -244,9 +243,7 @@ _OF_SEEDERS = pattern("streams", "of_seeders")
 
 @kept
 def closure(order: Order) -> tuple[Module, ...]:
-    """Return the modules of a program: its entry module, and all that this imports, directly or
-    not.
-    """
+    """Return the modules of a program: its entry module, and all that this imports."""
     return imported(order.root)
 
 
@@ -294,8 +291,9 @@ def reaches(seed: Call, draw: Call) -> bool:
 
 @kept
 def uses_framework(order: Order) -> bool:
-    """Return whether the program imports a framework or numpy, so that its draws can reach a
-    training.
+    """Return whether the program imports a framework or numpy.
+
+    Its draws can reach a training then.
     """
     return any(
         module.uses_package(*FRAMEWORKS, "numpy", "pandas", "datasets") for module in closure(order)
@@ -322,9 +320,7 @@ _BRIEF = {
 
 
 def at(step: Step, here: Module) -> str:
-    """Return the line of a step, as `line 12`, with its file if the step is not in the module
-    `here`.
-    """
+    """Return the line of a step, as `line 12`, with its file if it is not in `here`."""
     return line_at(step.module, step.line, here)
 
 
@@ -402,8 +398,9 @@ _TRAINERS_THAT_SEED = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
 
 
 def _puts_back(call: Call) -> bool:
-    """Return whether a call restores a generator state that the program took before, or sets a
-    state inside of `fork_rng`, which ends with the block.
+    """Return whether a call restores a generator state that the program took before.
+
+    Or sets a state inside of `fork_rng`, which ends with the block.
     """
     if call.method not in ("set_rng_state", "set_rng_state_all"):
         return False
@@ -415,8 +412,9 @@ _STATES = names("streams", "states")
 
 
 def _may_seed(call: Call) -> bool:
-    """Return whether a call may seed: a function of an unknown library that is named so, or an
-    object that gets a seed.
+    """Return whether a call may seed.
+
+    A function of an unknown library that is named so, or an object that gets a seed.
     """
     package, _, rest = call.name.partition(".")
     last = call.method.lower()
@@ -499,8 +497,9 @@ _INITIALISERS = pattern("streams", "initialisers")
 
 
 def _is_constant(value: Value) -> bool:
-    """Return whether an initializer surely draws nothing from a global generator: a constant, or an
-    initializer with its own seed.
+    """Return whether an initializer surely draws nothing from a global generator.
+
+    A constant, or an initializer with its own seed.
 
     Return True as well for an initializer that the text does not show, because nothing is claimed
     of it.
@@ -526,8 +525,9 @@ _OF_KERAS = words("streams", "of_keras")
 
 
 def is_of_tensorflow(module: Module, kind: str) -> bool:
-    """Return whether the Keras of a project draws from TensorFlow's generator: a dropout (`layer`)
-    does before Keras 3, all other kinds of draws before 2.10.
+    """Return whether the Keras of a project draws from TensorFlow's generator.
+
+    A dropout (`layer`) does before Keras 3, all other kinds of draws before 2.10.
     """
     if kind == "layer":
         return module.is_below("tensorflow", 2, 16) or module.is_below("keras", 3)
@@ -535,8 +535,10 @@ def is_of_tensorflow(module: Module, kind: str) -> bool:
 
 
 def _streams(call: Call, known: tables.Draws) -> frozenset[str]:
-    """Return the generators that a draw may use: for torch that of the device of the call, or both
-    (CPU and accelerator) if the device is not known.
+    """Return the generators that a draw may use.
+
+    For torch that of the device of the call, or both (CPU and accelerator) if the device is not
+    known.
     """
     if known.stream == "backend":
         return _OF_KERAS

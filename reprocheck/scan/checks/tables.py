@@ -1,5 +1,6 @@
-"""Know calls of libraries, as data: calls that seed, draw, or return values that differ in each
-run.
+"""Know calls of libraries, as data.
+
+Calls that seed, draw, or return values that differ in each run.
 """
 
 from __future__ import annotations
@@ -127,8 +128,9 @@ class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class ByName(Generic[T]):
-    """A map from the names of calls to values; a name may contain `*` (letters), `**` (anything)
-    and `[123]`.
+    """A map from the names of calls to values.
+
+    A name may contain `*` (letters), `**` (anything) and `[123]`.
     """
 
     def __init__(self, pairs: Iterable[tuple[str, T]]) -> None:
@@ -154,9 +156,7 @@ class ByName(Generic[T]):
 
 
 class ByFunction(ByName[T]):
-    """A map from functions to values that ignores from which module of its package a function
-    comes.
-    """
+    """A map from functions to values, whatever module of a package a function comes from."""
 
     def __init__(self, pairs: Iterable[tuple[str, T]]) -> None:
         super().__init__(pairs)
@@ -165,9 +165,7 @@ class ByFunction(ByName[T]):
             self._paths[_ends(name)].append(name)
 
     def get(self, name: str) -> T | None:
-        """Return the value of a name, else that of the function with this name on the most similar
-        path.
-        """
+        """Return the value of a name, else that of the function on the most similar path."""
         paths = self._paths.get(_ends(name), ())
         if name in self._known or name in self._exact or "()" in name or not paths:
             return super().get(name)
@@ -177,9 +175,7 @@ class ByFunction(ByName[T]):
 
 
 def _ends(name: str) -> tuple[str, str]:
-    """Return the package and the last word of a dotted name: `torch`, `seed` of
-    `torch.random.seed`.
-    """
+    """Return the package and the last word of a name: `torch`, `seed` of `torch.random.seed`."""
     return name.partition(".")[0], name.rpartition(".")[2]
 
 
@@ -238,8 +234,9 @@ _OF_PROJECT: list[tuple[str, str]] = []
 
 
 def extend(pairs: Iterable[tuple[str, str]]) -> None:
-    """Replace the calls of the project's own libraries: each call's name with the argument that
-    seeds it.
+    """Replace the calls of the project's own libraries.
+
+    Each call's name with the argument that seeds it.
     """
     _OF_PROJECT[:] = pairs
     libraries.cache_clear()

@@ -1,5 +1,6 @@
-"""Find out whether a program trains, whether that may run certain code, and whether a value reaches
-it.
+"""Find out whether a program trains, and whether a value reaches that training.
+
+Also whether the training may run certain code.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ _EVALUATION = pattern("training", "evaluation")
 
 
 def is_unused(order: Order) -> bool:
-    """Return whether an order starts in a function or class that nothing in a folder with programs
-    mentions.
+    """Return whether an order starts in a function that nothing in a folder mentions.
+
+    A class counts as a function. The folder holds programs.
 
     The top level of a module is never unused, because the module may be a script. In a folder
     without programs nothing is unused, because the users are elsewhere.
@@ -57,8 +59,9 @@ def is_reached(module: Module) -> bool:
 
 @kept
 def _reached(project: Project) -> frozenset[int]:
-    """Return the ids of the modules that programs with a training import; empty if any module may
-    be imported.
+    """Return the ids of the modules that programs with a training import.
+
+    Empty if any module may be imported.
     """
     modules: list[Module] = []
     for program in filter(attrgetter("is_entry"), project):
@@ -74,9 +77,7 @@ _TRAININGS = pattern("training", "trainings")
 
 
 def imports_by_name(module: Module) -> bool:
-    """Return whether a module imports modules, or makes objects, by names that are made at run
-    time.
-    """
+    """Return whether a module imports modules, or makes objects, by names made at run time."""
     return _IMPORTERS.search(module.source.text) is not None
 
 
@@ -90,8 +91,9 @@ def _mentioned(project: Project) -> frozenset[str]:
 
 
 def is_in_evaluation(order: Order, call: Call) -> bool:
-    """Return whether a call of a training program stands in a function that is named after an
-    evaluation and trains nothing.
+    """Return whether a call stands in an evaluation, which trains nothing.
+
+    In a function of a training program that is named so.
     """
     if not streams.trains(order):
         return False
@@ -115,8 +117,9 @@ def _training(order: Order) -> frozenset[int]:
 
 
 def is_evaluation(call: Call) -> bool:
-    """Return whether a loader is made for an evaluation, by the name of its variable or function,
-    so that its order does not affect the training.
+    """Return whether a loader is made for an evaluation: its order affects no training.
+
+    The name of its variable or function tells.
     """
     return any(starmap(_is_for_evaluation, call.places))
 
@@ -171,8 +174,9 @@ _UPDATES = words("training", "updates")
 
 
 def _trains_in_text(order: Order) -> bool:
-    """Return whether a program makes an optimizer, and has a training function that the scan did
-    not enter because of a condition.
+    """Return whether a program makes an optimizer, and has a training not entered.
+
+    The scan did not enter that function because of a condition.
     """
     if not streams.trains(order):
         return False
@@ -182,9 +186,7 @@ def _trains_in_text(order: Order) -> bool:
 
 
 def goes_on(call: Call) -> bool:
-    """Return whether a call trains repeatedly: in a loop, or because a library has the loop, as
-    `fit`.
-    """
+    """Return whether a call trains repeatedly: in a loop, or in a library's, as `fit`."""
     if call.own:
         return False
     if call.method in _WHOLE or call.named(*_WHOLE_NAMES):
@@ -210,8 +212,9 @@ _TRAINERS = re.compile(r"trainer|runner|learner|engine|solver|estimator", re.IGN
 def goes_in(
     order: Order, step: Step, ends: Container[str] = (), *, by_function: bool = True
 ) -> bool:
-    """Return whether the value of a step reaches the training: in the training loop, through a
-    loader, or as an argument of a training call.
+    """Return whether the value of a step reaches the training.
+
+    In the training loop, through a loader, or as an argument of a training call.
 
     ends         calls whose results are not followed, as `len`
     by_function  whether a step anywhere in a function that trains counts as well
@@ -234,8 +237,10 @@ def goes_in(
 
 
 def distance(order: Order, step: Step) -> int:
-    """Return how far weights are from an optimizer: 0 if it takes the weights, 1 if it takes the
-    results of the functions around them, 2 if no optimizer is seen.
+    """Return how far weights are from an optimizer.
+
+    0 if it takes the weights, 1 if it takes the results of the functions around them, 2 if no
+    optimizer is seen.
     """
     values = list(_values(step))
     if step.by is not None and step.by.method == "apply" and step.by.receiver is not None:
@@ -246,8 +251,9 @@ def distance(order: Order, step: Step) -> int:
 
 
 def _is_optimized(order: Order, values: Iterable[Value]) -> bool:
-    """Return whether an optimizer or training library takes some values, or a result or container
-    of these values.
+    """Return whether an optimizer or training library takes some values.
+
+    A result or a container of these values counts, too.
     """
     taken = list(islice(chain.from_iterable(map(order.flow, values)), _MOST))
     if any(map(_optimizes, taken)):
@@ -274,8 +280,9 @@ _NEAREST = 2
 
 
 def _handed_back(order: Order, step: Step) -> Iterator[Value]:
-    """Yield the results of the user's functions that are nearest around a step, because a draw that
-    is an index or decides a branch affects these.
+    """Yield the results of the user's functions that are nearest around a step.
+
+    A draw that is an index or decides a branch affects these.
     """
     for module, node in step.through[-_NEAREST:]:
         calls = of_kind(order.at(module, node), Call)
@@ -283,8 +290,9 @@ def _handed_back(order: Order, step: Step) -> Iterator[Value]:
 
 
 def is_for_samples(step: Step) -> bool:
-    """Return whether a step makes samples or weights, by the name of its function, its class, or
-    the loader that calls it.
+    """Return whether a step makes samples or weights.
+
+    The name of its function, of its class, or of the loader that calls it tells.
     """
     if step.function_name in _SAMPLES or _WEIGHTS.search(step.function_name):
         return True
@@ -332,8 +340,10 @@ _TAKES = streams.TRAINING_METHODS | _WHOLE | words("training", "takes")
 
 
 def _is_in_training(order: Order, step: Step, *, by_function: bool) -> bool:
-    """Return whether a step stands in a loop that trains, or (`by_function`) in a function that
-    trains, and not in a side branch as `if step % 100 == 0:`.
+    """Return whether a step stands in a loop that trains, and not in a side branch.
+
+    With `by_function`, it stands in a function that trains. A side branch is as `if step % 100 ==
+    0:`.
     """
     loops, functions = places(order)
     if any(map(is_beside, step.conditions)):
@@ -371,8 +381,9 @@ BESIDE = re.compile(rf"(^|_)({WORDS})(_|$|\d)")
 
 
 def is_beside(condition: Condition) -> bool:
-    """Return whether a condition is true now and then or for tests only: `step % 100 == 0`,
-    `args.debug`.
+    """Return whether a condition is true now and then or for tests only.
+
+    `step % 100 == 0`, `args.debug`
     """
     parts = list(ast.walk(condition.test))
     if any(isinstance(part, ast.Mod) for part in parts):

@@ -269,8 +269,9 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
 
 
 def _left_to_option(order: Order, drawing: Drawing) -> Call | None:
-    """Return the call that seeds a draw if all such calls depend on an option that is None by
-    default; else None.
+    """Return the call that seeds a draw if all such calls depend on an option; else None.
+
+    The option is None by default.
     """
     if order.cut:
         return None
@@ -404,8 +405,9 @@ def _is_of_checkpoint(call: Call) -> bool:
 
 
 def _hint(order: Order, drawing: Drawing) -> str:
-    """Return why an existing seed does not reach the draw, as the end of a message; empty if there
-    is none.
+    """Return why an existing seed does not reach the draw, as the end of a message.
+
+    Empty if there is none.
     """
     for one in streams.seedings(order):
         place = at(one.call, drawing.call.module)

@@ -1,5 +1,7 @@
-"""Execute programs in the abstract: statement by statement as Python would, but both branches of
-each condition whose value is not known.
+"""Execute programs in the abstract.
+
+Statement by statement as Python would, but both branches of each condition whose value is not
+known.
 
 The interpreter is one class. Each file adds the methods of a subject: the state (`machine`), then
 attributes, functions that libraries call, elements, known calls, calls, expressions, imports,
@@ -48,8 +50,9 @@ class Body:
 
 
 def body(module: Module) -> Body:
-    """Return the executed body of a module; if the execution is still going on, because modules
-    import one another, the incomplete body.
+    """Return the executed body of a module.
+
+    The incomplete body while the execution is still going on, because modules import one another.
     """
     loading = module.project.loading
     if id(module) not in loading:
@@ -61,8 +64,9 @@ def body(module: Module) -> Body:
 
 
 def program(module: Module) -> Order:
-    """Return the order of executing a module: as a program if it is an entry module, else as an
-    import.
+    """Return the order of executing a module.
+
+    As a program if it is an entry module, else as an import.
     """
     if not module.is_entry:
         loaded = body(module)
@@ -117,17 +121,19 @@ def parts(module: Module) -> tuple[Order, ...]:
 
 
 def _leaves_body(module: Module) -> bool:
-    """Return whether executing a module as a program leaves the same variables as importing it, or
-    nobody imports it.
+    """Return whether a module leaves the same variables as a program and as an import.
+
+    True, too, if nobody imports it.
     """
     is_imported = id(module) in module.project.imported
     return not is_imported or not any(map(is_guard, module.tree.body))
 
 
 def _beginning(module: Module) -> Iterator[Definition]:
-    """Yield the functions and methods at which to start: first functions that their module does not
-    mention, then methods of classes, then other functions from the bottom up, because callers
-    mostly stand below what they call.
+    """Yield the functions and methods at which to start.
+
+    First functions that their module does not mention, then methods of classes, then other
+    functions from the bottom up, because callers mostly stand below what they call.
     """
     mentioned = {node.id for node in module.index.of(ast.Name) if isinstance(node.ctx, ast.Load)}
     tops = [node for node in module.index.functions if _at_top(module, node)]
@@ -146,9 +152,7 @@ def _constructor_first(node: ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFu
 
 
 def _at_top(module: Module, node: ast.AST) -> bool:
-    """Return whether a definition stands at the top level of its module, perhaps in an `if` or
-    `try`.
-    """
+    """Return whether a definition stands at the top level, perhaps in an `if` or `try`."""
     at = module.parent(node)
     while isinstance(at, ast.If | ast.Try | ast.With | ast.ExceptHandler):
         at = module.parent(at)
@@ -158,8 +162,9 @@ def _at_top(module: Module, node: ast.AST) -> bool:
 def _start(
     machine: Interpreter, value: Value | None, function: ast.AST, reached: Set[Place]
 ) -> None:
-    """Execute a function with unknown arguments; for a class, make an object and execute all its
-    methods that nothing reached.
+    """Execute a function with unknown arguments.
+
+    For a class, make an object and execute all its methods that nothing reached.
     """
     options = (value or UNKNOWN).options()
     option = next((one for one in options if _defines(one, function)), None)
@@ -200,8 +205,9 @@ def _order(module: Module, machine: Interpreter, *, whole: bool, function: str =
 
 
 def _executed(machine: Interpreter, run: Callable[[], object]) -> None:
-    """Run an execution with a raised recursion limit; mark the machine as cut if a limit is
-    exceeded.
+    """Run an execution with a raised recursion limit.
+
+    The machine is marked as cut if a limit is exceeded.
     """
     with deep():
         try:

@@ -131,8 +131,9 @@ class Attributes(Machine):
     }
 
     def bind(self, name: str, value: Value) -> None:
-        """Assign a value to a name. Under a condition, a name of an outer scope keeps its old value
-        as an alternative.
+        """Assign a value to a name.
+
+        Under a condition, a name of an outer scope keeps its old value as an alternative.
         """
         holder = self.frame.holder(name)
         if holder is not self.frame and self.conditions and name in holder.variables:
@@ -162,8 +163,9 @@ class Attributes(Machine):
         whole.module.body.frame.variables[attribute] = value
 
     def set_in_object(self, node: ast.AST, whole: Instance, attribute: str, value: Value) -> None:
-        """Assign to an attribute of a user's object; under a condition, keep the old value as an
-        alternative.
+        """Assign to an attribute of a user's object.
+
+        Under a condition, the old value is kept as an alternative.
         """
         kept = value
         if attribute in whole.attributes and self.conditions:
@@ -195,8 +197,9 @@ class Attributes(Machine):
 
 
 def _inherited(of: Class, name: str, whole: Value) -> Value:
-    """Return the attribute that a class inherits from a library class; without such a base, an
-    unknown part of `whole`.
+    """Return the attribute that a class inherits from a library class.
+
+    Without such a base, an unknown part of `whole`.
     """
     for base in of.external_bases():
         return External(f"{base}.{name}")

@@ -101,9 +101,7 @@ class Calls(Known):
     def _library_called(
         self, node: ast.AST, name: str, receiver: Value | None, given: Arguments
     ) -> Value:
-        """Record a call of a library, and execute the user's functions and objects that the library
-        gets.
-        """
+        """Record a call of a library, and execute the user's functions and objects it gets."""
         call = self.call(node, name, given, receiver=receiver)
         made = Made(call)
         call.result = made
@@ -125,8 +123,9 @@ class Calls(Known):
         return made
 
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
-        """Execute a call of a user's function, and return its result. The call itself is also a
-        step.
+        """Execute a call of a user's function, and return its result.
+
+        The call itself is also a step.
         """
         if function.is_opaque:
             return self._library_called(node, function.qualified, function.owner, given)
@@ -147,9 +146,7 @@ class Calls(Known):
     def method_called(
         self, node: ast.AST, value: Value, name: str, given: Arguments = NOTHING
     ) -> Value | None:
-        """Execute a call of a method of a user's object; return None if the object has no such
-        method.
-        """
+        """Execute a call of a method of a user's object; None if there is no such method."""
         if not isinstance(value, Instance):
             return None
         function = value.of.find(name)
@@ -181,8 +178,7 @@ class Calls(Known):
             return either(inner.returns)
 
     def wrap(self, node: ast.AST, decorator: Value, function: Function) -> None:
-        """Call a user's decorator with a function, and note the function that it returns as the
-        wrapper.
+        """Call a user's decorator with a function, and note the returned function as wrapper.
 
         Only a function that holds the decorated one is a wrapper. A library that the decorator
         hands the function to, as `functools.wraps`, does not call it.

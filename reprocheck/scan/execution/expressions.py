@@ -210,8 +210,10 @@ class Expressions(Calls):
         return Derived(type(node.op).__name__, (operand,))
 
     def evaluate_boolean(self, node: ast.BoolOp) -> Value:
-        """Evaluate `and` or `or`: later operands run under the condition of the earlier ones, or
-        not at all if a constant decides.
+        """Evaluate `and` or `or`.
+
+        Later operands run under the condition of the earlier ones, or not at all if a constant
+        decides.
         """
         stop = isinstance(node.op, ast.Or)
         values: list[Value] = []

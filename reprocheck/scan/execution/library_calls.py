@@ -1,5 +1,7 @@
-"""Return what is known of library calls beyond their names: elements of containers, `super`,
-`partial`, `getattr`, argument parsers, environment variables, wrappers.
+"""Return what is known of library calls beyond their names.
+
+Elements of containers, `super`, `partial`, `getattr`, argument parsers, environment variables,
+wrappers.
 """
 
 from __future__ import annotations
@@ -60,8 +62,10 @@ class Known(Pending):
         return either(elements)
 
     def element_of_made(self, node: ast.AST, value: Made) -> Value:
-        """Return an element of a library's result; `enumerate`, `zip`, `items()` and calls that
-        only reorder give the elements of their arguments.
+        """Return an element of a library's result.
+
+        `enumerate`, `zip`, `items()` and calls that only reorder give the elements of their
+        arguments.
         """
         self.run(value)
         call = value.call
@@ -104,9 +108,7 @@ class Known(Pending):
     }
 
     def spelled_out(self, nodes: list[ast.expr]) -> tuple[list[Value], list[Value]]:
-        """Return the values of expressions in a list, and separately those starred values whose
-        items are not known.
-        """
+        """Return the values of expressions in a list, and starred values with unknown items."""
         items: list[Value] = []
         hidden: list[Value] = []
         for node in nodes:
@@ -120,9 +122,7 @@ class Known(Pending):
         return items, hidden
 
     def known_result(self, call: Call) -> Value | None:
-        """Return the result of a library call if more is known than that this call made it; else
-        None.
-        """
+        """Return the result of a library call if more is known than its maker; else None."""
         by_name = self._BY_NAME.get(call.name)
         if by_name is not None:
             return by_name(self, call)
@@ -185,8 +185,9 @@ class Known(Pending):
         return _with_facts(call, {EACH: Items("set", [], whole=False)})
 
     def new_container(self, call: Call) -> Value | None:
-        """Return an empty container, or a dict with the given keywords; None if it is made of
-        another value, whose call must stay visible.
+        """Return an empty container, or a dict with the given keywords.
+
+        None if it is made of another value, whose call must stay visible.
         """
         if call.arguments or call.open:
             return None

@@ -1,5 +1,6 @@
-"""Hold the state of an abstract execution: the variables of each scope, recorded steps, current
-conditions, remaining limits.
+"""Hold the state of an abstract execution.
+
+The variables of each scope, recorded steps, current conditions, remaining limits.
 """
 
 from __future__ import annotations
@@ -92,9 +93,7 @@ class Frame:
 
 
 def merged(one: dict[str, Value], other: dict[str, Value]) -> dict[str, Value]:
-    """Return the variables after two branches; a variable that differs has both values as
-    alternatives.
-    """
+    """Return the variables after two branches; one that differs has both values."""
     joined = dict(one)
     for name, value in other.items():
         if name not in joined:
@@ -206,8 +205,9 @@ class Machine(ABC):
 
     @abstractmethod
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
-        """Execute a call of a user's function, and return its result. The call itself is also a
-        step.
+        """Execute a call of a user's function, and return its result.
+
+        The call itself is also a step.
         """
 
     @abstractmethod
@@ -218,9 +218,7 @@ class Machine(ABC):
     def method_called(
         self, node: ast.AST, value: Value, name: str, given: Arguments = NOTHING
     ) -> Value | None:
-        """Execute a call of a method of a user's object; return None if the object has no such
-        method.
-        """
+        """Execute a call of a method of a user's object; None if there is no such method."""
 
     def spend(self) -> None:
         """Count one evaluated expression. Raises TooMuchError if the limit is exceeded."""
@@ -280,9 +278,7 @@ class Machine(ABC):
         self._replay(module)
 
     def _replay(self, module: Module) -> None:
-        """Add the steps of an imported module's top level to those of the program, the first time
-        only.
-        """
+        """Add the steps of an imported module's top level to the program, the first time only."""
         if not self.program or id(module) in self.replayed:
             return
         self.replayed.add(id(module))
@@ -353,8 +349,9 @@ class Machine(ABC):
         return self._times[id(function.node)]
 
     def follow(self, function: Function, node: ast.AST, body: Callable[[], Value]) -> Value:
-        """Execute the body of a function, unless it is already running, nested too deeply, or was
-        executed often enough.
+        """Execute the body of a function, unless it is running or a limit is reached.
+
+        Not if it is nested too deeply, or was executed often enough.
         """
         key = id(function.node)
         self.reached.add(function.place)

@@ -1,5 +1,6 @@
-"""Execute the user's functions and objects that a library gets and calls: at once, or when the
-library's object is used.
+"""Execute the user's functions and objects that a library gets and calls.
+
+At once, or when the library's object is used.
 
 A loader reads its data set when the program loops over the loader, a thread runs its target when it
 is started; `model.apply(f)` calls `f` at once.
@@ -44,9 +45,7 @@ class Pending(Attributes):
     """Calls the user's functions and objects that libraries get."""
 
     def give(self, call: Call, made: Made) -> None:
-        """Execute or put off the user's functions and objects among the arguments of a library
-        call.
-        """
+        """Execute or put off the user's functions and objects that a library call gets."""
         by_init = [value for name, value in call.keywords.items() if "init" in name]
         others = filterfalse(by_init.__contains__, call.keywords.values())
         found = _held((*by_init, *call.arguments, *others))
@@ -66,9 +65,7 @@ class Pending(Attributes):
             self._use(call, value)
 
     def run(self, made: Made) -> None:
-        """Execute, once, the user's functions that a library object got, because the object is now
-        used.
-        """
+        """Execute, once, the functions that a library object got, because it is now used."""
         waiting, made.pending = made.pending, []
         for value in waiting:
             self._use(made.call, value)
@@ -77,9 +74,7 @@ class Pending(Attributes):
             self.run(source)
 
     def run_rest(self) -> None:
-        """Execute, at the end, functions of unused library objects, and inner functions that nobody
-        called.
-        """
+        """Execute functions of unused library objects, and uncalled inner functions, at the end."""
         for made in filter(attrgetter("pending"), list(self.waiting)):
             self.run(made)
         for _ in range(3):
@@ -124,8 +119,9 @@ class Pending(Attributes):
     def _run_methods(
         self, node: ast.AST, value: Instance, is_wanted: Callable[[str, Function], bool]
     ) -> None:
-        """Execute the methods of an object that did not run yet, if `is_wanted` says so when their
-        turn comes.
+        """Execute the methods of an object that did not run yet.
+
+        Only if `is_wanted` says so when their turn comes.
         """
         methods: dict[str, Function] = {}  # of the class itself, or of a base of the user's
         for base in value.of.own_line():
@@ -138,8 +134,9 @@ class Pending(Attributes):
                 self.inline(node, method.bound_to(value))
 
     def call_with(self, call: Call, function: Function) -> None:
-        """Execute a function as a library does: with the arguments of `Thread(target=f,
-        args=(...))`, else with unknown ones.
+        """Execute a function as a library does.
+
+        With the arguments of `Thread(target=f, args=(...))`, else with unknown ones.
         """
         args = call.argument(None, "args")
         if args is None or not is_row(args):
@@ -162,8 +159,9 @@ class Pending(Attributes):
 
 
 def _held(values: tuple[Value, ...]) -> Iterator[Value]:
-    """Yield the user's functions and objects among the arguments, also in lists, and library
-    objects that still hold uncalled functions.
+    """Yield the user's functions and objects among the arguments, also in lists.
+
+    And library objects that still hold uncalled functions.
     """
     waiting = [(value, 0) for value in values]
     while waiting:

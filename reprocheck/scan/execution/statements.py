@@ -315,8 +315,9 @@ class Interpreter(Expressions):
             )
 
     def _load(self, node: ast.stmt, name: str) -> Package | None:
-        """Execute a user's module and the packages around it, and return it; None for a library,
-        whose import is recorded.
+        """Execute a user's module and the packages around it, and return it.
+
+        None for a library, whose import is recorded.
         """
         here = self.frame.module
         module = here.project.module(name, here)

@@ -1,5 +1,6 @@
-"""Render a result as SARIF 2.1.0 for code scanning services: rules with help texts, results with
-places and fingerprints that survive moved lines.
+"""Render a result as SARIF 2.1.0 for code scanning services.
+
+Rules with help texts, results with places and fingerprints that survive moved lines.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The names that the scan knows, as data: one TOML file a subject, each read once, when it is asked
-for.
+"""Hold the names that the scan knows, as data.
+
+One TOML file a subject, each read once, when it is asked for.
 
 A list of names is one text, which `tomllib` reads much faster than an array of texts.
 """

@@ -296,7 +296,7 @@ def _alone(operator: FirstOperator, named: str) -> Said:
 
 
 def _where(operator: FirstOperator) -> str:
-    """Node, module and line of an operator, in words."""
+    """Return node, module and line of an operator, in words."""
     text = ""
     if operator.node:
         text += f" ({operator.node})"

@@ -324,8 +324,9 @@ def one_thing(given: statements.Given) -> str:
 
 
 def _value(value: str | statements.FileState | None) -> str:
-    """Return a value as it was given; of a file the size, hash or time that distinguishes it from
-    the other.
+    """Return a value as it was given; of a file what tells it from the other one.
+
+    Its size, hash or time.
     """
     if not isinstance(value, statements.FileState):
         return value or ""
@@ -340,8 +341,9 @@ def _value(value: str | statements.FileState | None) -> str:
 
 @say.register
 def given_otherwise(otherwise: statements.NotGivenAlike) -> str:
-    """Say which source, arguments, variables and files differ, the first of them with both
-    values.
+    """Say which source, arguments, variables and files differ.
+
+    The first of them with both values.
     """
     differences = [*map(_of_code, otherwise.code), *map(say, otherwise.others)]
     shown, more = differences[:_MOST_SAID], len(differences) - _MOST_SAID

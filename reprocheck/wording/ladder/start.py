@@ -69,8 +69,9 @@ def _subject(seen: Fact) -> str:
 
 
 def other_sizes(shapes: Shapes | None) -> str:
-    """Return a clause on unequal sizes: `have 8×1 elements in run 1 and 16×1 in run 2`; "" if they
-    are equal.
+    """Return a clause on unequal sizes: `have 8×1 elements in run 1 and 16×1 in run 2`.
+
+    "" if they are equal.
     """
     if shapes is None:
         return ""

@@ -23,8 +23,9 @@ def code(name: str) -> str:
 
 
 def module(path: str, class_: str = "") -> str:
-    """Return the name of a module: `block.drop` (PrivateDropout); without a path it is the model
-    itself.
+    """Return the name of a module: `block.drop` (PrivateDropout).
+
+    Without a path it is the model itself.
     """
     name = code(path)
     if not path:
@@ -90,9 +91,7 @@ def runs(seen: Fact) -> tuple[int, int]:
 
 
 def within(iteration: int | None) -> str:
-    """Return the place in time: `In iteration 2`, or the words for what comes before iteration
-    1.
-    """
+    """Return the place in time: `In iteration 2`, or words for what comes before 1."""
     if not iteration:
         return tr("Before the first iteration")
     return tr("In iteration {iteration}", iteration=iteration)
@@ -141,8 +140,9 @@ def seeder(package: str, where: str) -> str:
 
 
 def generators(names: Sequence[str], kind: str = "") -> str:
-    """Return `the torch generator`, `the torch and numpy generators`; with the kind "differing "
-    `the differing torch generator`.
+    """Return `the torch generator`, `the torch and numpy generators`.
+
+    With the kind "differing " `the differing torch generator`.
     """
     key = _KEY.fullmatch(names[0])
     if key and len(names) == 1:
@@ -161,8 +161,10 @@ def sentence(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
-    """A difference in words: `detail` for its row of the ladder, `sentence` for the whole, `head`
-    for the sentence without its part on the culprit.
+    """A difference in words.
+
+    `detail` for its row of the ladder, `sentence` for the whole, `head` for the sentence without
+    its part on the culprit.
     """
 
     detail: str

@@ -1,5 +1,7 @@
-"""The sentences of the verdict: of a check (`told`), of a verdict alone (`worded`), and the
-headline of what may be shown of a check (`titled`).
+"""Make the sentences of the verdict.
+
+Of a check (`told`), of a verdict alone (`worded`), and the headline of what may be shown of a check
+(`titled`).
 """
 
 from __future__ import annotations
@@ -37,9 +39,7 @@ def worded(verdict: Verdict) -> Verdict:
 
 
 def titled(check: Check) -> Check:
-    """Return the check with the headline of what its verdict holds, after parts of it were left
-    out.
-    """
+    """Return the check with a headline for its verdict, after parts were left out."""
     return replace(check, verdict=replace(check.verdict, title=title(check.verdict)))
 
 

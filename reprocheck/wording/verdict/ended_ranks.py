@@ -13,8 +13,9 @@ from reprocheck.wording.say import in_english, say
 
 @say.register
 def runs_failed(failed: statements.RunsFailed) -> str:
-    """Say how the runs ended, and what the forward and the backward check say of the iterations
-    before.
+    """Say how the runs ended, and what the checks say of the iterations before.
+
+    The forward and the backward check.
     """
     endings = (
         tr("run {number} {ending}", number=number, ending=say(ending))
@@ -95,8 +96,9 @@ def _signal(number: int) -> str:
 
 
 def _reached(iteration: int, *, unfinished: bool) -> str:
-    """Return `in iteration 5` if the iteration was under way, `after iteration 4` if it had ended;
-    empty if none was recorded.
+    """Return `in iteration 5` if the iteration was under way, `after iteration 4` if it had ended.
+
+    Empty if none was recorded.
     """
     if not iteration:
         return ""

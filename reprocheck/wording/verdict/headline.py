@@ -53,8 +53,9 @@ def _from(divergence: Divergence) -> str:
 
 
 def _differing(series: Sequence[SeriesComparison]) -> str:
-    """Return the first differing series: `val_loss DIFFERS from step 100 (0.25 against 0.26)`, and
-    how many others differ.
+    """Return the first differing series, and how many others differ.
+
+    `val_loss DIFFERS from step 100 (0.25 against 0.26)`
     """
     first, *others = series
     place = first.first_outside
@@ -67,8 +68,9 @@ def _differing(series: Sequence[SeriesComparison]) -> str:
 
 
 def statement(outcomes: Outcomes) -> str:
-    """Say how many different outcomes the runs have, and which share of differing runs this number
-    excludes.
+    """Say how many outcomes the runs have, and which share of differing runs is excluded.
+
+    The number of runs decides the share.
     """
     if not outcomes.groups:
         return "No run recorded a loss, so there are no outcomes to count."

@@ -10,7 +10,7 @@ from reprocheck.model import SeriesPlace
 
 
 def number(value: float) -> str:
-    """Nine digits: enough for a float32."""
+    """Return a number with nine digits, which are enough for a float32."""
     return f"{value:.9g}"
 
 

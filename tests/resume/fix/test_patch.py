@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from reprocheck.resume.checkpoint_contents import Archive, Frame
 from reprocheck.resume.fix.patch import Lost, patched as patched_files
-from reprocheck.resume.model import Archive, Frame
 
 SCRIPT = """\
 import os

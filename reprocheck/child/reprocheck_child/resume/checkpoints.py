@@ -239,16 +239,9 @@ class Checkpoints:
         self.ignored.update((path, None) for path in changed if path not in files)
         if not files:
             return None
-        folders = {os.path.dirname(path) for path in files} - {""}
-        # a checkpoint would never be complete if the log of a training were waited for
-        open_files = {os.path.relpath(path, self._root) for path in held_for_writing()}
-        streams = open_files - self._written.keys()
-        companions = [
-            path for path in changed if os.path.dirname(path) in folders and path not in streams
-        ]
-        every = sorted({*files, *([] if self._pattern else companions)})
+        every = sorted(files if self._pattern else {*files, *self._beside(files, changed)})
         written = filter(None, map(self._written.get, every))
-        first = min(written, key=lambda one: one.updates, default=None)
+        first = min(written, key=lambda save: save.updates, default=None)
         save = self._saved or first or Save("", "", updates)
         if self._pattern:
             stamps = {self._matched(path): self._stamp(path) for path in every}
@@ -259,6 +252,18 @@ class Checkpoints:
         checkpoint = Found(paths, [path for path in every if path not in paths], target, save)
         checkpoint.size = sum(map(self._size, paths))
         return checkpoint
+
+    def _beside(self, files: list[str], changed: list[str]) -> Iterator[str]:
+        """Yield the changed files in the folders of these files, without those that stay open.
+
+        A checkpoint would never be complete if the log of a training were waited for.
+        """
+        folders = {os.path.dirname(path) for path in files} - {""}
+        open_files = {os.path.relpath(path, self._root) for path in held_for_writing()}
+        streams = open_files - self._written.keys()
+        for path in changed:
+            if os.path.dirname(path) in folders and path not in streams:
+                yield path
 
     def _newest(self, paths: list[str], otherwise: Save) -> tuple[str, Save]:
         """Return the path to give to a resuming script, and the save that wrote it.
@@ -276,19 +281,10 @@ class Checkpoints:
             if save is not None and path not in self._copied:
                 files.setdefault(save.number, []).append(path)
                 saves[save.number] = save
-        for matters in (
-            lambda candidate: OF_STATE.intersection(candidate.holds),
-            lambda candidate: candidate.by,
-        ):
-            saves = {
-                number: candidate for number, candidate in saves.items() if matters(candidate)
-            } or saves
+        saves = _those(saves, lambda save: bool(OF_STATE.intersection(save.holds)))
+        saves = _those(saves, lambda save: bool(save.by))
         kinds = {number: self._held(save, files[number]) for number, save in saves.items()}
-        complete = [
-            candidate
-            for candidate in kinds
-            if all(less <= kinds[candidate] for less in kinds.values())
-        ]
+        complete = [n for n, kind in kinds.items() if all(kind >= less for less in kinds.values())]
         if not complete:
             return (paths[0] if len(paths) == 1 else _common(paths)), otherwise
         save = saves[max(complete)]
@@ -563,6 +559,11 @@ def _common(paths: list[str]) -> str:
         return os.path.commonpath([os.path.dirname(path) for path in paths])
     except ValueError:  # some of them outside of the working directory
         return ""
+
+
+def _those(saves: dict[int, Save], matters: Callable[[Save], bool]) -> dict[int, Save]:
+    """Return the saves that matter; all of them if none does."""
+    return {number: save for number, save in saves.items() if matters(save)} or saves
 
 
 def _is_of(target: str, path: str) -> bool:

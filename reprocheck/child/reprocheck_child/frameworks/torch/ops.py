@@ -125,7 +125,7 @@ class Operators:
     def counts(self) -> bool:
         """Return whether operators are recorded in the module that is called.
 
-        Also True for modules called by a recorded module.
+        Modules that a recorded module calls are recorded, too.
         """
         local = self.local
         # A backward pass that began before the first iteration that is recorded runs to its end

@@ -13,7 +13,7 @@ PATTERN = 0.5
 
 
 def fill_memory(mindspore: Any, active: Any) -> None:
-    """Rebind the functions wherever MindSpore has imported them.
+    """Fill the memory that `empty` and `empty_like` return, wherever they are imported.
 
     The method is filled in PyNative mode alone.
     """

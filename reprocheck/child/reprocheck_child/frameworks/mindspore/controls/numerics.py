@@ -76,7 +76,7 @@ def _once(active: Any, module: Any, name: str, again: Callable[[int], Any]) -> N
 
 
 def no_compile(mindspore: Any, active: Any) -> None:
-    """Never enter graph mode, and return a function given to `jit` uncompiled."""
+    """Keep MindSpore out of graph mode: `jit` returns its function uncompiled."""
     _Eager(mindspore, active).hook()
 
 
