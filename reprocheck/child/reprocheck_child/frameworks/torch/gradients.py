@@ -20,6 +20,7 @@ NODES = 200
 LEAVES = 20_000
 """Autograd nodes looked at for weights that belong to no module and no optimizer."""
 _OUTPUTS = 100_000
+_UNSEEN = (None, None)
 _SAVED = "_raw_saved_"
 """How the attributes begin in which an autograd node keeps what it saved, not unpacked: torch
 documents `_saved_` and `_raw_saved_` in its notes on autograd, as meant for inspection.
@@ -49,7 +50,7 @@ class Gradients:
         self.saved = Made(
             lambda kind: [name[len(_SAVED) :] for name in dir(kind) if name.startswith(_SAVED)]
         )  # class of an autograd node -> what it saves
-        # weight -> how its gradient looked when it was recorded last, its fingerprint
+        # weight -> the look of its gradient when that was recorded last, and its fingerprint
         self.last: Dict[str, Tuple[Any, Any]] = {}
         # whether weights may have been written to by hand since they were recorded
         self.after_update = False
@@ -308,35 +309,41 @@ class Gradients:
         with self.aside():
             if closure:
                 self._reduced(optimizer, index)
-            seen, later = self.deep.seen, self.prints.later
-            for name, tensor in self.names.optimizer_weights(optimizer):
-                seen("update", name, o=index, out=[["", later(tensor)]])
-                for key, value in list(optimizer.state.get(tensor, {}).items()):
+            record, read, states = self.deep.tensor, self.prints.read, optimizer.state
+            marks: Dict[int, Tuple[str, Any]] = {}
+            for name, weight in self.names.optimizer_weights(optimizer):
+                out, look = read(weight, True, True)
+                record("update", name, out, index)
+                mark = (look[0], look[3]) if look is not None else self.prints.mark(weight)
+                marks[id(weight)] = name, mark
+                for key, value in list(states.get(weight, {}).items()):
+                    place = "%s:%s" % (name, key)
                     if type(value) is self.torch.Tensor:
-                        out = [["", later(value, False)]]
+                        record("update", place, read(value, False)[0], index)
                     else:
-                        out = self.prints.leaves(value, False)
-                    seen("update", "%s:%s" % (name, key), o=index, out=out)
+                        leaves = self.prints.leaves(value, False)
+                        self.deep.seen("update", place, o=index, out=leaves)
             self.deep.seen("rng", "after update", g=self.deep.rng())
-            self.written.updated(optimizer)
+            self.written.updated(optimizer, marks)
 
     def _reduced(self, optimizer: Any, index: int) -> None:
         last, self.last = self.last, {}
         again: List[Tuple[str, Any]] = []
-        for name, tensor in self.names.optimizer_weights(optimizer):
-            if tensor.grad is None:
+        for name, weight in self.names.optimizer_weights(optimizer):
+            gradient = weight.grad
+            if gradient is None:
                 continue
-            before, known = last.get(name, (None, None))
+            look, known = last.get(name, _UNSEEN)
             fingerprint = known
-            if before is None or before != self.prints.look(tensor.grad):
-                fingerprint = self.prints.later(tensor.grad)
+            if not self.prints.unchanged(gradient, look):
+                fingerprint, _ = self.prints.read(gradient)
             if fingerprint is known:
                 again.append((name, known))
                 continue
             if again:
                 self.deep.seen_again("reduced", again, o=index)
                 again = []
-            self.deep.seen("reduced", name, o=index, out=[["", fingerprint]])
+            self.deep.tensor("reduced", name, fingerprint, index)
         if again:
             self.deep.seen_again("reduced", again, o=index)
 
@@ -363,9 +370,9 @@ class _Output:
             if gradient.is_cpu and get_ident() != deep.thread:
                 return
             with gradients.aside():
-                out = [["0", gradients.prints.later(gradient)]]
+                fingerprint, _ = gradients.prints.read(gradient)
                 for path in reversed(self.paths):
-                    deep.seen("outgrad", path, out=out)
+                    deep.tensor("outgrad", path, fingerprint, path="0")
         except Exception as error:
             deep.recorder.problem("the gradient of an output", error)
 
@@ -394,9 +401,9 @@ class _Weight:
             if gradient.is_cpu and get_ident() != deep.thread:
                 return
             with gradients.aside():
-                fingerprint = prints.later(gradient)
-                deep.seen("gradient", self.name, out=[["", fingerprint]])
-                gradients.last[self.name] = (prints.look(gradient), fingerprint)
+                fingerprint, look = prints.read(gradient, True, True)
+                deep.tensor("gradient", self.name, fingerprint)
+                gradients.last[self.name] = look, fingerprint
         except Exception as error:
             deep.recorder.problem("the gradient of a weight", error)
 
