@@ -37,6 +37,7 @@ _GATHERED = 256
 _MOST_PATHS = 10_000
 _ASKING = frozenset(("batch", "root", "hyper", "op"))
 """Facts at which is asked each time which of the user's code has run."""
+_SPECIAL = frozenset(("batch", "epoch", "seed"))
 _NUMBERS = frozenset((int, type(None)))
 """Types of indices of samples, as a rule."""
 
@@ -154,14 +155,33 @@ class Deep:
         if self.hooks.gone:
             return
         try:
-            event = self._event(r, place, call, r != "op" or "bw" in keys)
+            if len(self._gathered) >= _GATHERED:
+                self.flush()
+            grouping = self.grouping
+            iteration = len(grouping.ends) + 1
+            # Facts of a backward pass belong to the iteration of its loss, even if the loss has
+            # already closed the iteration, as it does without an optimizer.
+            if grouping.closed_by_loss and self.loss_first and r in _BEHIND_THE_LOSS:
+                iteration -= iteration > 1 and (r != "op" or "bw" in keys)
+            key = (r, place)
+            # Asked at a few facts of a step, and at each that comes for the first time: to look at
+            # the stack takes longer than all the rest of a fact.
+            if r in _ASKING or key not in self._places:
+                if len(self._places) < _MOST_PATHS:
+                    self._places.add(key)
+                self._reach(r, iteration)
+            if iteration != self._iteration:
+                self._counts.clear()
+                self._iteration = iteration
+            event = {"e": "seen", "r": r, "i": iteration, "p": place}
+            if call:
+                index = self._counts.get(key, 0)
+                self._counts[key] = index + 1
+                if index:
+                    event["c"] = index
             event.update(keys)
-            if r == "batch" and not place.startswith("inputs of "):
-                self.loaders = True
-            elif r == "seed":
-                event["sn"] = self.seeds
-                self.seeds += 1
-                self._last_seeds[place] = event
+            if r in _SPECIAL:
+                self._prepare(r, place, event)
             waits = texts = False
             plain_paths = self._plain_paths
             for name in _VALUES:
@@ -174,8 +194,6 @@ class Deep:
                         texts = True
             if texts:
                 self._mask(event)
-            if "idx" in keys and not _NUMBERS.issuperset(map(type, keys["idx"] or ())):
-                event["idx"] = self._indices(keys["idx"])
             if waits or read is not None:
                 self._defer(event, read)
                 return
@@ -183,58 +201,16 @@ class Deep:
         except Exception as error:
             self.recorder.problem("recording " + r, error)
 
-    def tensor(self, r: str, place: str, out: Any, o: int | None = None, path: str = "") -> None:
-        """Write a fact that holds one tensor: the same as `seen`, in less time.
-
-        r, place  as of `seen`
-        out       the fingerprint of the tensor, or a reading of it
-        o         number of the optimizer
-        path      of the tensor in what is recorded
-        """
-        if type(out) is not dict:
-            keys = {} if o is None else {"o": o}
-            self.seen(r, place, out=[[path, out]], **keys)
-            return
-        if self.hooks.gone:
-            return
-        event = self._event(r, place)
-        if o is not None:
-            event["o"] = o
-        event["out"] = ((path, out),)
-        self._gathered.append(event)
-
-    def _event(
-        self, r: str, place: str, call: bool = True, backward: bool = True
-    ) -> dict[str, Any]:
-        """Return what every fact begins with, and write before which of the user's code has run.
-
-        backward  whether a fact of this kind can be one of a backward pass
-        """
-        if len(self._gathered) >= _GATHERED:
-            self.flush()
-        grouping = self.grouping
-        iteration = len(grouping.ends) + 1
-        # Facts of a backward pass belong to the iteration of its loss, even if the loss has already
-        # closed the iteration, as it does without an optimizer.
-        if grouping.closed_by_loss and iteration > 1 and self.loss_first and backward:
-            iteration -= r in _BEHIND_THE_LOSS
-        if iteration != self._iteration:
-            self._counts.clear()
-            self._iteration = iteration
-        key = (r, place)
-        # Asked at a few facts of a step, and at each that comes for the first time: to look at
-        # the stack takes longer than all the rest of a fact.
-        if r in _ASKING or key not in self._places:
-            if len(self._places) < _MOST_PATHS:
-                self._places.add(key)
-            self._reach(r, iteration)
-        event = {"e": "seen", "r": r, "i": iteration, "p": place}
-        if call:
-            index = self._counts.get(key, 0)
-            self._counts[key] = index + 1
-            if index:
-                event["c"] = index
-        return event
+    def _prepare(self, r: str, place: str, event: dict[str, Any]) -> None:
+        """Complete the fact of a batch, an epoch or a seed."""
+        if r == "batch" and not place.startswith("inputs of "):
+            self.loaders = True
+        elif r == "seed":
+            event["sn"] = self.seeds
+            self.seeds += 1
+            self._last_seeds[place] = event
+        if not _NUMBERS.issuperset(map(type, event.get("idx") or ())):
+            event["idx"] = self._indices(event["idx"])
 
     def _mask(self, event: dict[str, Any]) -> None:
         """Mask the script's names and secrets in the leaves of a fact."""

@@ -17,7 +17,7 @@ from ...deep_levels import hashing, leaves, sketch
 from . import parts as torch_parts, rows
 from .device_hash import SUMS, WordSums
 from .identity import Made
-from .memory import LONG, READ, memory, samples, view
+from .memory import LONG, READ, samples, view
 from .pending_values import Parcels, is_capturing
 from .sketch import HostSketches, Tables, on_device
 
@@ -171,24 +171,31 @@ class Fingerprints:
             elif kind.numbers:
                 if count > sketch.ROW and not sketched:
                     return fingerprint, look
-                sketches = self.sketches
-                if not sketches.free:
-                    with self.below(self.keys):
-                        sketches.make_room()
-                if kind.single and count <= sketch.ROW:
-                    if count <= _SMALL:
-                        fingerprint["v"] = list(map(leaves.number, data.cast("f").tolist()))
-                    sketches.add_short(fingerprint, address, size)
+                if kind.single and _SMALL < count <= sketch.ROW and self.sketches.free:
+                    self.sketches.add_short(fingerprint, address, size)
                 else:
-                    with self.below(self.keys):
-                        if kind.single:
-                            sketches.add_single(fingerprint, tensor, address, count)
-                        else:
-                            self._sketch(fingerprint, tensor, kind)
+                    self._sketch(fingerprint, tensor, kind, size)
             self.known[key] = fingerprint
             return fingerprint, look
         except Exception as error:
             return self._wrapped(tensor) or self._unread(tensor, error), None
+
+    def _sketch(self, fingerprint: Fingerprint, tensor: Any, kind: _Kind, size: int) -> None:
+        """Queue the sketch of a tensor of `size` bytes; add the elements of a small one."""
+        sketches = self.sketches
+        with self.below(self.keys):
+            if not sketches.free:
+                sketches.make_room()
+            real = self.torch.view_as_real(tensor) if kind.complex else tensor
+            if real.numel() <= _SMALL:
+                values = real.view(-1).tolist()
+                fingerprint["v"] = [v if v - v == 0 else repr(v) for v in values]
+            if not kind.single:
+                sketches.add(fingerprint, real)
+            elif size <= sketch.ROW * 4:
+                sketches.add_short(fingerprint, tensor.data_ptr(), size)
+            else:
+                sketches.add_single(fingerprint, tensor, tensor.data_ptr(), size // 4)
 
     def unchanged(self, tensor: Any, look: Any) -> bool:
         """Return whether a long tensor is as it was at a look; False if there was none.
@@ -223,15 +230,8 @@ class Fingerprints:
         address, size = weight.data_ptr(), weight.numel() * weight.element_size()
         # of a short one all bytes: that also shows what wrote through `.data`
         if size < LONG:
-            return hashing.digest(memory(address, size))
+            return hashing.digest(view(address, size, READ) if size else b"")
         return weight._version, samples(address, size)
-
-    def _sketch(self, fingerprint: Fingerprint, tensor: Any, kind: _Kind) -> None:
-        """Queue the sketch of a tensor of any type; add the elements of a small one."""
-        real = self.torch.view_as_real(tensor) if kind.complex else tensor
-        if real.numel() <= _SMALL:
-            fingerprint["v"] = list(map(leaves.number, real.view(-1).tolist()))
-        self.sketches.add(fingerprint, real)
 
     def finish(self) -> None:
         """Complete the fingerprints that wait for their sketch and norm."""

@@ -21,6 +21,7 @@ LEAVES = 20_000
 """Autograd nodes looked at for weights that belong to no module and no optimizer."""
 _OUTPUTS = 100_000
 _UNSEEN = (None, None)
+_PLAIN = frozenset((bool, int, float, str, type(None)))
 _SAVED = "_raw_saved_"
 """How the attributes begin in which an autograd node keeps what it saved, not unpacked: torch
 documents `_saved_` and `_raw_saved_` in its notes on autograd, as meant for inspection.
@@ -52,6 +53,8 @@ class Gradients:
         )  # class of an autograd node -> what it saves
         # weight -> the look of its gradient when that was recorded last, and its fingerprint
         self.last: Dict[str, Tuple[Any, Any]] = {}
+        # hyper-parameters as text, and their leaves
+        self.hyper: Tuple[str, Any] = ("", [])
         # whether weights may have been written to by hand since they were recorded
         self.after_update = False
         self.written = Written(deep, names)
@@ -299,30 +302,39 @@ class Gradients:
                 if prefix:
                     weights = [self.names.name(tensor) or "?" for tensor in group["params"]]
                     values["params"] = ", ".join(weights)
-                leaves += [[prefix + path, value] for path, value in self.prints.leaves(values)]
+                leaves += [[prefix + path, value] for path, value in self._hyper(values)]
             self.deep.seen("hyper", place, o=index, out=leaves)
             if not closure:
                 self._reduced(optimizer, index)
+
+    def _hyper(self, values: Dict[str, Any]) -> Any:
+        """Return the leaves of hyper-parameters, those of the last time where nothing changed."""
+        if not _PLAIN.issuperset(map(type, values.values())):
+            return self.prints.leaves(values)
+        text = repr(values)
+        if self.hyper[0] != text:
+            self.hyper = text, self.prints.leaves(values)
+        return self.hyper[1]
 
     def after_step(self, optimizer: Any, index: int, closure: bool) -> None:
         """Record an optimizer that has stepped."""
         with self.aside():
             if closure:
                 self._reduced(optimizer, index)
-            record, read, states = self.deep.tensor, self.prints.read, optimizer.state
+            seen, read, states = self.deep.seen, self.prints.read, optimizer.state
             marks: Dict[int, Tuple[str, Any]] = {}
             for name, weight in self.names.optimizer_weights(optimizer):
                 out, look = read(weight, True, True)
-                record("update", name, out, index)
+                seen("update", name, o=index, out=(("", out),))
                 mark = (look[0], look[3]) if look is not None else self.prints.mark(weight)
                 marks[id(weight)] = name, mark
                 for key, value in list(states.get(weight, {}).items()):
                     place = "%s:%s" % (name, key)
                     if type(value) is self.torch.Tensor:
-                        record("update", place, read(value, False)[0], index)
+                        held: Any = (("", read(value, False)[0]),)
                     else:
-                        leaves = self.prints.leaves(value, False)
-                        self.deep.seen("update", place, o=index, out=leaves)
+                        held = self.prints.leaves(value, False)
+                    seen("update", place, o=index, out=held)
             self.deep.seen("rng", "after update", g=self.deep.rng())
             self.written.updated(optimizer, marks)
 
@@ -335,7 +347,7 @@ class Gradients:
                 continue
             look, known = last.get(name, _UNSEEN)
             fingerprint = known
-            if not self.prints.unchanged(gradient, look):
+            if look is None or not self.prints.unchanged(gradient, look):
                 fingerprint, _ = self.prints.read(gradient)
             if fingerprint is known:
                 again.append((name, known))
@@ -343,7 +355,7 @@ class Gradients:
             if again:
                 self.deep.seen_again("reduced", again, o=index)
                 again = []
-            self.deep.tensor("reduced", name, fingerprint, index)
+            self.deep.seen("reduced", name, o=index, out=(("", fingerprint),))
         if again:
             self.deep.seen_again("reduced", again, o=index)
 
@@ -372,7 +384,7 @@ class _Output:
             with gradients.aside():
                 fingerprint, _ = gradients.prints.read(gradient)
                 for path in reversed(self.paths):
-                    deep.tensor("outgrad", path, fingerprint, path="0")
+                    deep.seen("outgrad", path, out=(("0", fingerprint),))
         except Exception as error:
             deep.recorder.problem("the gradient of an output", error)
 
@@ -402,7 +414,7 @@ class _Weight:
                 return
             with gradients.aside():
                 fingerprint, look = prints.read(gradient, True, True)
-                deep.tensor("gradient", self.name, fingerprint)
+                deep.seen("gradient", self.name, out=(("", fingerprint),))
                 gradients.last[self.name] = look, fingerprint
         except Exception as error:
             deep.recorder.problem("the gradient of a weight", error)

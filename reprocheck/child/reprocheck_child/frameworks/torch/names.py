@@ -220,13 +220,14 @@ class Names:
         return tensor if id(tensor) == identity else None
 
     def frozen(self, but: Container[int]) -> List[Tuple[str, Any]]:
-        """Return (name, parameter) of those that need no gradient and whose `id` is not in `but`."""
-        return [
-            (name, weight) for name, weight in self.parameters(but) if not weight.requires_grad
-        ]
+        """Return the same as `parameters`, of those that need no gradient."""
+        return [(name, weight) for name, weight in self.parameters(but) if not weight.requires_grad]
 
     def parameters(self, but: Container[int] = ()) -> List[Tuple[str, Any]]:
-        """Return (name, parameter) of the named parameters that exist, without those in `but`."""
+        """Return (name, parameter) of all named parameters that still exist.
+
+        but  `id` of those that are left out
+        """
         named: List[Tuple[str, Any]] = []
         for identity, (owner, attribute, name) in list(self.weights.items()):
             if identity in but:

@@ -75,6 +75,10 @@ class _Slot(NamedTuple):
     address: int
 
 
+_Piece = Tuple[Any, Tuple[int, int, int], int]
+"""The signs of some rows, the shape of the matrix that they are, and its first element."""
+
+
 class _Plan(NamedTuple):
     """How the rows of float32 tensors of one length are added up, in pieces of a cycle at most."""
 
@@ -82,8 +86,7 @@ class _Plan(NamedTuple):
     """The sketch is that of one of so many parts; 0 where all are read."""
     copied: Any
     """The matrix of a tensor that is read from a copy; None where its own memory is multiplied."""
-    pieces: List[Tuple[Any, Tuple[int, ...], int]]
-    """The signs of the rows, the shape of the matrix, and its first element."""
+    pieces: List[_Piece]
     strides: Tuple[int, int, int]
 
 
@@ -201,7 +204,7 @@ class HostSketches:
         if not share and (size % sketch.ROW or rows < sketch.FEWEST):
             rows = max(rows, sketch.FEWEST)
             copied = self.copy.as_strided((sketch.GROUPS, rows, sketch.COLUMNS), _STRIDES, 0)
-        pieces = []
+        pieces: List[_Piece] = []
         for start in range(0, rows, sketch.ROWS):
             count = min(sketch.ROWS, rows - start)
             shape = (sketch.GROUPS, count, sketch.COLUMNS)
@@ -249,8 +252,7 @@ class HostSketches:
             signed, folded = self.signed[:count], self.folded[:count, : sketch.SIZE]
             shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
             self.torch.mul(sums.view(shape), self.tables.on["cpu"][1], out=signed)
-            shape = (-1, sketch.VECTORS, sketch.BUCKETS)
-            self.torch.sum(signed, 2, out=folded.view(shape))
+            self.torch.sum(signed, 2, out=folded.view(-1, sketch.VECTORS, sketch.BUCKETS))
             data = string_at(self.folded.data_ptr(), count * _FOLDED)
         # All as one text: three bytes are four letters of it, and those behind a sketch are zeros.
         text = b2a_base64(data, newline=False).decode("ascii")
