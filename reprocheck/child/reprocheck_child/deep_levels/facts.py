@@ -37,7 +37,7 @@ _GATHERED = 256
 _MOST_PATHS = 10_000
 _ASKING = frozenset(("batch", "root", "hyper", "op"))
 """Facts at which is asked each time which of the user's code has run."""
-_SPECIAL = frozenset(("batch", "epoch", "seed"))
+_SPECIAL = frozenset(("batch", "seed"))
 _NUMBERS = frozenset((int, type(None)))
 """Types of indices of samples, as a rule."""
 
@@ -194,6 +194,8 @@ class Deep:
                         texts = True
             if texts:
                 self._mask(event)
+            if "idx" in keys and not _NUMBERS.issuperset(map(type, keys["idx"] or ())):
+                event["idx"] = self._indices(keys["idx"])
             if waits or read is not None:
                 self._defer(event, read)
                 return
@@ -202,15 +204,13 @@ class Deep:
             self.recorder.problem("recording " + r, error)
 
     def _prepare(self, r: str, place: str, event: dict[str, Any]) -> None:
-        """Complete the fact of a batch, an epoch or a seed."""
+        """Note that there is a loader, and give a seed its number."""
         if r == "batch" and not place.startswith("inputs of "):
             self.loaders = True
         elif r == "seed":
             event["sn"] = self.seeds
             self.seeds += 1
             self._last_seeds[place] = event
-        if not _NUMBERS.issuperset(map(type, event.get("idx") or ())):
-            event["idx"] = self._indices(event["idx"])
 
     def _mask(self, event: dict[str, Any]) -> None:
         """Mask the script's names and secrets in the leaves of a fact."""

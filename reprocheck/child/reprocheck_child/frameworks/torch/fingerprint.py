@@ -158,8 +158,9 @@ class Fingerprints:
                     return fingerprint, look
             data: Any = view(address, size, READ) if size else b""
             digest = hashing.digest(data)
-            if looks:  # behind the hash: the memory is in the caches
-                look = tensor._version, address, size, samples(address, size)
+            if looks:  # behind the hash, by which the memory has come into the caches; `samples`
+                elements = data[: size & -8].cast("Q")[:: size >> 8].tobytes()
+                look = tensor._version, address, size, elements
             # bytes that were seen before need no second sketch
             key = (digest, dtype, shape)
             known = self.known.get(key)

@@ -132,7 +132,8 @@ class Gradients:
         self.deep.loss_first = True
         self.names.fills.end()
         with self.aside():
-            self._name_weights()
+            if self.built:
+                self._name_weights()
             self.written.look()
             if not self.adapter.built:
                 self._name_leaves(roots)
@@ -292,7 +293,8 @@ class Gradients:
     def before_step(self, optimizer: Any, index: int, closure: bool) -> None:
         """Record an optimizer before its step; gradients only if it gets no `closure`."""
         with self.aside():
-            self._name_weights()
+            if self.built:
+                self._name_weights()
             place = "%s[%d]" % (type(optimizer).__name__, index)
             leaves: List[Any] = []
             several = len(optimizer.param_groups) > 1
