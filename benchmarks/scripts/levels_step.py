@@ -173,7 +173,7 @@ def calls(run: Callable[[], None]) -> int:
 def without_sketches() -> None:
     from reprocheck_child.frameworks.torch.sketch import HostSketches
 
-    for name in ("make_room", "add", "add_short", "finish"):
+    for name in ("make_room", "add", "add_single", "add_short", "finish"):
         setattr(HostSketches, name, nothing)
 
 
@@ -198,7 +198,7 @@ def without_reading() -> None:
     from reprocheck_child.frameworks.torch.fingerprint import Fingerprints
 
     same = {"h": "0", "d": "float32", "s": [1]}
-    Fingerprints.later = lambda self, tensor, sketched=True: same
+    Fingerprints.read = lambda self, tensor, sketched=True, glance=False: (same, None)
 
 
 def nothing(*_: object) -> None:

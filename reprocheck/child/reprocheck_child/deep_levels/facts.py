@@ -9,7 +9,7 @@ read, never advanced.
 from __future__ import annotations
 
 import sys
-from _thread import RLock, get_ident
+from _thread import get_ident
 
 from ..process import user_files
 from ..recorder import import_hook, json_text
@@ -37,6 +37,7 @@ _GATHERED = 256
 _MOST_PATHS = 10_000
 _ASKING = frozenset(("batch", "root", "hyper", "op"))
 """Facts at which is asked each time which of the user's code has run."""
+_SPECIAL = frozenset(("batch", "seed"))
 _NUMBERS = frozenset((int, type(None)))
 """Types of indices of samples, as a rule."""
 
@@ -125,7 +126,6 @@ class Deep:
         self._digests: dict[str, tuple[str, bytes]] = {}
         self._gathered: list[dict[str, Any] | str] = []
         self._last_seeds: dict[str, dict[str, Any]] = {}  # generator -> the fact of its last seed
-        self._lock = RLock()
         if recorder.boundaries is not None:
             from ..resume.boundary import Boundary
 
@@ -155,13 +155,14 @@ class Deep:
         if self.hooks.gone:
             return
         try:
+            if len(self._gathered) >= _GATHERED:
+                self.flush()
             grouping = self.grouping
             iteration = len(grouping.ends) + 1
             # Facts of a backward pass belong to the iteration of its loss, even if the loss has
             # already closed the iteration, as it does without an optimizer.
-            is_behind = grouping.closed_by_loss and self.loss_first and r in _BEHIND_THE_LOSS
-            if is_behind and iteration > 1 and (r != "op" or "bw" in keys):
-                iteration -= 1
+            if grouping.closed_by_loss and self.loss_first and r in _BEHIND_THE_LOSS:
+                iteration -= iteration > 1 and (r != "op" or "bw" in keys)
             key = (r, place)
             # Asked at a few facts of a step, and at each that comes for the first time: to look at
             # the stack takes longer than all the rest of a fact.
@@ -179,12 +180,8 @@ class Deep:
                 if index:
                     event["c"] = index
             event.update(keys)
-            if r == "batch" and not place.startswith("inputs of "):
-                self.loaders = True
-            elif r == "seed":
-                event["sn"] = self.seeds
-                self.seeds += 1
-                self._last_seeds[place] = event
+            if r in _SPECIAL:
+                self._prepare(r, place, event)
             waits = texts = False
             plain_paths = self._plain_paths
             for name in _VALUES:
@@ -202,12 +199,18 @@ class Deep:
             if waits or read is not None:
                 self._defer(event, read)
                 return
-            with self._lock:
-                self._gathered.append(event)
-            if len(self._gathered) >= _GATHERED:
-                self.flush()
+            self._gathered.append(event)
         except Exception as error:
             self.recorder.problem("recording " + r, error)
+
+    def _prepare(self, r: str, place: str, event: dict[str, Any]) -> None:
+        """Note that there is a loader, and give a seed its number."""
+        if r == "batch" and not place.startswith("inputs of "):
+            self.loaders = True
+        elif r == "seed":
+            event["sn"] = self.seeds
+            self.seeds += 1
+            self._last_seeds[place] = event
 
     def _mask(self, event: dict[str, Any]) -> None:
         """Mask the script's names and secrets in the leaves of a fact."""
@@ -265,8 +268,7 @@ class Deep:
         """
         if self._gathered:
             if line.startswith(_LOSS):
-                with self._lock:
-                    self._gathered.append(line)
+                self._gathered.append(line)
                 return True
             self.flush()
         return False
@@ -277,8 +279,9 @@ class Deep:
             self.recorder.lines(self._take)
 
     def _take(self) -> str:
-        with self._lock:
-            events, self._gathered = self._gathered, []
+        # without a lock: what another thread adds meanwhile stays for the next time
+        events = self._gathered[:]
+        del self._gathered[: len(events)]
         self.finish()
         try:
             return json_text.lines(events)
@@ -339,10 +342,7 @@ class Deep:
         self._unrecorded.clear()
         # its generators stand where those of its parent stood: what seeded them belongs to its
         # trace, too
-        self._gathered, self._lock = (
-            [{**event, "i": 1} for event in self._last_seeds.values()],
-            RLock(),
-        )
+        self._gathered[:] = [{**event, "i": 1} for event in self._last_seeds.values()]
 
     def _reach(self, r: str, iteration: int) -> None:
         """Record which of the user's code has run since the last fact."""
@@ -350,14 +350,13 @@ class Deep:
         if reached is None:
             return
         try:
-            news = reached.news(r, sys._getframe(2))
+            news = reached.news(r, sys._getframe(1))
         except Exception as error:
             self._reached = None
             self.recorder.problem("seeing what code has run", error)
             return
         if news:
-            with self._lock:
-                self._gathered.append({"e": "ran", "i": iteration, **news})
+            self._gathered.append({"e": "ran", "i": iteration, **news})
 
     def _reach_end(self) -> None:
         self._reach("end", len(self.grouping.ends) + 1)

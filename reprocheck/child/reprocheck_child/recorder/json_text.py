@@ -42,14 +42,7 @@ try:
 
     def lines(values: list[Any]) -> str:
         """Return one line of JSON for each value; a text is taken for lines already."""
-        texts: list[str] = []
-        for value in values:
-            if type(value) is str:
-                texts.append(value)
-            else:
-                texts += _encode(value, 0)
-                texts.append("\n")
-        return "".join(texts)
+        return "".join([v if type(v) is str else "".join(_encode(v, 0)) + "\n" for v in values])
 
 except (ImportError, TypeError):
     import json

@@ -66,7 +66,7 @@ def test_size_of_a_difference(
 @pytest.mark.parametrize(
     "dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.complex64], ids=str
 )
-@pytest.mark.parametrize("size", [10, 1000, 300_000])
+@pytest.mark.parametrize("size", [10, 1000, 300_000, 1_200_000])
 def test_rounding(dtype: Any, size: int) -> None:
     tensor = torch.randn(size, generator=generator(10)).to(dtype)
     step = torch.finfo(dtype).eps / 4

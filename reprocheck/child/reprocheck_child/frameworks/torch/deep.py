@@ -36,7 +36,7 @@ def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
     first = recorder.first
     if first is not None:
         prints.no_memory = first.leave
-        prints.later, prints.finish = first.timed(prints.later), first.timed(prints.finish)
+        prints.read, prints.finish = first.timed(prints.read), first.timed(prints.finish)
     deep.finish = prints.finish
     adapter.deep = _Deep(torch, deep, adapter)
     steps: Dict[str, Callable[[], Any]] = {

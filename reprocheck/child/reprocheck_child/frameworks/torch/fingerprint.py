@@ -17,13 +17,12 @@ from ...deep_levels import hashing, leaves, sketch
 from . import parts as torch_parts, rows
 from .device_hash import SUMS, WordSums
 from .identity import Made
-from .memory import READ, view
+from .memory import LONG, READ, samples, view
 from .pending_values import Parcels, is_capturing
 from .sketch import HostSketches, Tables, on_device
-from .version_counter import Glance
 
 _KEPT = 1024
-_RECENT = 256
+"""Fingerprints above which those of bytes and of tensors seen before are forgotten."""
 
 _SMALL = 16
 _NORM_BLOCK = 1 << 24
@@ -87,9 +86,6 @@ class Fingerprints:
         self.tensor = torch.Tensor
         self.plain = (torch.Tensor, torch.nn.Parameter)
         self.strided = torch.strided
-        # read once: each of them is asked for with every tensor
-        glance = Glance(torch)
-        self.look, self.marks = glance.look, glance.marks
         # `_ExcludeDispatchKeyGuard` leaves dispatch keys out for a while (`_hidden` says why), and
         # `DisableTorchFunction` keeps subclasses of Tensor from seeing what is called. Neither is
         # documented.
@@ -97,7 +93,6 @@ class Fingerprints:
         self.functions = torch._C.DisableTorchFunction
         self.keys = _hidden(torch)
         self.unable: Set[Any] = set()  # (device type, dtype) of tensors that are read from a copy
-        self.announced = False
         self.no_memory: Callable[[str], object] = _nothing
         """Told once a device has no memory for fingerprints."""
         recorder.on_fork.append(self.forked)
@@ -116,83 +111,134 @@ class Fingerprints:
 
         If `sketched` is False, a long tensor may have no sketch and no norm.
         """
-        # One function for nearly all tensors: a step reads hundreds, and a call of another, or to
-        # leave out the dispatch keys, costs as much as the hash of a short one.
-        try:
-            if not self.announced:
-                self.announced = True
-                names = {"hash": hashing.NAME, "sketch": sketch.NAME}
-                self.recorder.emit({"e": "fingerprints", **names})
-            with self.functions():
-                dense = type(tensor) in self.plain and tensor.layout is self.strided
-                kind = self.kinds[tensor.dtype]
-                if not dense or kind.quantized or not tensor.is_cpu or tensor.is_nested:
-                    with self.below(self.keys):
-                        return self._tensor(tensor)
-                # raises for what only looks like a tensor, before any work on it
-                address = tensor.data_ptr()
-                size, shape, dtype = tensor.numel(), tensor.shape, tensor.dtype
-                # negated and conjugated tensors are views with a bit set: their bytes are those of
-                # another; a tensor of zeros that autograd made up has no memory at all
-                lazy = tensor.is_neg() or (kind.complex and tensor.is_conj())
-                if lazy or not tensor.is_contiguous() or (size and not address):
-                    with self.below(self.keys):
-                        tensor = self._flat(tensor)
-                    address = tensor.data_ptr()
-                data: Any = view(address, size * tensor.element_size(), READ) if size else b""
-                digest = hashing.digest(data)
-                # bytes that were seen before need no second sketch
-                key = (digest, dtype, shape)
-                known = self.known.get(key)
-                if known is not None:
-                    return known
-                fingerprint: Fingerprint = {"h": digest, "d": kind.name, "s": list(shape)}
-                if not size:
-                    fingerprint["z"] = 0.0
-                elif kind.single and size <= sketch.ROW:
-                    if size <= _SMALL:
-                        values = data.cast("f").tolist()
-                        fingerprint["v"] = [v if v - v == 0 else repr(v) for v in values]
-                    sketches = self.sketches
-                    if len(sketches.waiting) >= len(sketches.slots):
-                        with self.below(self.keys):
-                            sketches.make_room()
-                    sketches.add_short(fingerprint, address, size)
-                elif kind.numbers:
-                    if not sketched and size > sketch.ROW:
-                        return fingerprint
-                    with self.below(self.keys):
-                        real = self.torch.view_as_real(tensor) if kind.complex else tensor
-                        if real.numel() <= _SMALL:
-                            values = real.view(-1).tolist()
-                            fingerprint["v"] = [leaves.number(value) for value in values]
-                        self.sketches.add(fingerprint, real)
-                while len(self.known) >= _KEPT:
-                    self.known.pop(next(iter(self.known)), None)
-                self.known[key] = fingerprint
-                return fingerprint
-        except Exception as error:
-            return self._wrapped(tensor) or self._unread(tensor, error)
+        with self.functions():
+            return self.read(tensor, sketched)[0]
 
     def again(self, tensor: Any, sketched: bool = True) -> Any:
         """Return the same as `later` for a tensor that one module passes on to the next.
 
-        The cached fingerprint is used if the tensor was not written to since.
+        The cached fingerprint is used if the tensor was not written to since. To be called, as
+        `read`, where no subclass of Tensor sees it.
         """
-        seen = self.look(tensor)
-        if seen is None:
-            return self.later(tensor, sketched)
-        known = self.recent.get(seen[1])
-        if known is not None and known[0]() is tensor and known[1] == seen:
-            return known[2]
-        if len(self.recent) >= _RECENT:
-            self.recent.clear()
-        fingerprint = self.later(tensor, sketched)
-        self.recent[seen[1]] = weakref.ref(tensor), seen, fingerprint
+        fingerprint, look = self.read(tensor, sketched, True)
+        if look is not None and type(tensor) is self.tensor:
+            self.recent[look[1]] = weakref.ref(tensor), look, fingerprint
         return fingerprint
+
+    def read(
+        self, tensor: Any, sketched: bool = True, glance: bool = False
+    ) -> "Tuple[Fingerprint | Reading, Any]":
+        """Return the same as `later`, and with `glance` the look of a long tensor on the host.
+
+        To be called within `functions`.
+        """
+        # One function for nearly all tensors: a step reads hundreds, and a call of another, or to
+        # leave out the dispatch keys, costs as much as the hash of a short one.
+        try:
+            dtype = tensor.dtype
+            kind = self.kinds[dtype]
+            dense = type(tensor) in self.plain and tensor.layout is self.strided
+            if not dense or kind.quantized or not tensor.is_cpu or tensor.is_nested:
+                with self.below(self.keys):
+                    return self._tensor(tensor), None
+            # raises for what only looks like a tensor, before any work on it
+            address, count, shape = tensor.data_ptr(), tensor.numel(), tensor.shape
+            # negated and conjugated tensors are views with a bit set: their bytes are those of
+            # another; a tensor of zeros that autograd made up has no memory at all
+            lazy = tensor.is_neg() or (kind.complex and tensor.is_conj())
+            if lazy or not tensor.is_contiguous() or (count and not address):
+                with self.below(self.keys):
+                    tensor = self._flat(tensor)
+                address, glance = tensor.data_ptr(), False
+            size, look = count * tensor.element_size(), None
+            looks = glance and size >= LONG and not tensor.is_inference()
+            if looks and address in self.recent:
+                reference, look, fingerprint = self.recent[address]
+                if reference() is tensor and self.unchanged(tensor, look):
+                    return fingerprint, look
+            data: Any = view(address, size, READ) if size else b""
+            digest = hashing.digest(data)
+            if looks:  # behind the hash, by which the memory has come into the caches; `samples`
+                elements = data[: size & -8].cast("Q")[:: size >> 8].tobytes()
+                look = tensor._version, address, size, elements
+            # bytes that were seen before need no second sketch
+            key = (digest, dtype, shape)
+            known = self.known.get(key)
+            if known is not None:
+                return known, look
+            fingerprint = {"h": digest, "d": kind.name, "s": list(shape)}
+            if not count:
+                fingerprint["z"] = 0.0
+            elif kind.numbers:
+                if count > sketch.ROW and not sketched:
+                    return fingerprint, look
+                if kind.single and _SMALL < count <= sketch.ROW and self.sketches.free:
+                    self.sketches.add_short(fingerprint, address, size)
+                else:
+                    self._sketch(fingerprint, tensor, kind, size)
+            self.known[key] = fingerprint
+            return fingerprint, look
+        except Exception as error:
+            return self._wrapped(tensor) or self._unread(tensor, error), None
+
+    def _sketch(self, fingerprint: Fingerprint, tensor: Any, kind: _Kind, size: int) -> None:
+        """Queue the sketch of a tensor of `size` bytes; add the elements of a small one."""
+        sketches = self.sketches
+        with self.below(self.keys):
+            if not sketches.free:
+                sketches.make_room()
+            real = self.torch.view_as_real(tensor) if kind.complex else tensor
+            if real.numel() <= _SMALL:
+                values = real.view(-1).tolist()
+                fingerprint["v"] = [v if v - v == 0 else repr(v) for v in values]
+            if not kind.single:
+                sketches.add(fingerprint, real)
+            elif size <= sketch.ROW * 4:
+                sketches.add_short(fingerprint, tensor.data_ptr(), size)
+            else:
+                sketches.add_single(fingerprint, tensor, tensor.data_ptr(), size // 4)
+
+    def unchanged(self, tensor: Any, look: Any) -> bool:
+        """Return whether a long tensor is as it was at a look; False if there was none.
+
+        A look is version, address, size, and some elements: writing through `.data` does not change
+        the version, but nearly always one of these.
+        """
+        if look is None or type(tensor) is not self.tensor or tensor.layout is not self.strided:
+            return False
+        # `_version` is the counter by which autograd finds out that a saved tensor was modified in
+        # place. Nothing public says it.
+        version, address, size, elements = look
+        if tensor._version != version or tensor.data_ptr() != address:
+            return False
+        same_size = tensor.numel() * tensor.element_size() == size and tensor.is_contiguous()
+        return same_size and samples(address, size) == elements
+
+    def mark(self, weight: Any) -> Any:
+        """Return a mark that changes with a write to a weight; None if its writes cannot be seen.
+
+        It is the version with some elements, of a short weight the hash, on a device the version.
+
+        The address in memory is left out, because it may differ between runs.
+        """
+        if type(weight) not in self.plain or weight.layout is not self.strided or weight.is_nested:
+            return None
+        # no values, or no version: asking a tensor of inference mode for one raises
+        if weight.is_meta or weight.is_inference():
+            return None
+        if not weight.is_cpu or not weight.is_contiguous():
+            return weight._version
+        address, size = weight.data_ptr(), weight.numel() * weight.element_size()
+        # of a short one all bytes: that also shows what wrote through `.data`
+        if size < LONG:
+            return hashing.digest(view(address, size, READ) if size else b"")
+        return weight._version, samples(address, size)
 
     def finish(self) -> None:
         """Complete the fingerprints that wait for their sketch and norm."""
+        for kept in (self.known, self.recent):
+            if len(kept) > _KEPT:
+                kept.clear()
         if self.sketches.waiting:
             try:
                 with self.functions(), self.below(self.keys):
@@ -400,7 +446,8 @@ class Fingerprints:
     def hashes(self, value: Any) -> "List[List[Any]]":
         """Return the same as `leaves` for values that are compared by their hash alone."""
         try:
-            return leaves.leaves(value, self._hashed)
+            with self.functions():
+                return leaves.leaves(value, self._hashed)
         except Exception as error:
             self._report(leaves.type_name(value), repr(error))
             return []
@@ -431,6 +478,9 @@ class Fingerprints:
         return str(self.kinds[dtype].name)
 
     def _kind(self, dtype: Any) -> _Kind:
+        if not self.kinds:  # asked for before anything of a tensor is written
+            names = {"hash": hashing.NAME, "sketch": sketch.NAME}
+            self.recorder.emit({"e": "fingerprints", **names})
         name = str(dtype).replace("torch.", "")
         # several numbers packed into one element: float4_e2m1fn_x2, bits4x2, int4
         packed = name in ("int4", "uint4") or "bits" in name or "x2" in name
@@ -456,7 +506,7 @@ class Fingerprints:
 
         Fingerprints that wait for their sketch are left to the parent process.
         """
-        self.announced = False
+        self.kinds.clear()
         self.known.clear()
         self.recent.clear()
         self.sketches.forked()

@@ -20,6 +20,8 @@ NODES = 200
 LEAVES = 20_000
 """Autograd nodes looked at for weights that belong to no module and no optimizer."""
 _OUTPUTS = 100_000
+_UNSEEN = (None, None)
+_PLAIN = frozenset((bool, int, float, str, type(None)))
 _SAVED = "_raw_saved_"
 """How the attributes begin in which an autograd node keeps what it saved, not unpacked: torch
 documents `_saved_` and `_raw_saved_` in its notes on autograd, as meant for inspection.
@@ -49,8 +51,10 @@ class Gradients:
         self.saved = Made(
             lambda kind: [name[len(_SAVED) :] for name in dir(kind) if name.startswith(_SAVED)]
         )  # class of an autograd node -> what it saves
-        # weight -> how its gradient looked when it was recorded last, its fingerprint
+        # weight -> the look of its gradient when that was recorded last, and its fingerprint
         self.last: Dict[str, Tuple[Any, Any]] = {}
+        # hyper-parameters as text, and their leaves
+        self.hyper: Tuple[str, Any] = ("", [])
         # whether weights may have been written to by hand since they were recorded
         self.after_update = False
         self.written = Written(deep, names)
@@ -128,7 +132,8 @@ class Gradients:
         self.deep.loss_first = True
         self.names.fills.end()
         with self.aside():
-            self._name_weights()
+            if self.built:
+                self._name_weights()
             self.written.look()
             if not self.adapter.built:
                 self._name_leaves(roots)
@@ -288,7 +293,8 @@ class Gradients:
     def before_step(self, optimizer: Any, index: int, closure: bool) -> None:
         """Record an optimizer before its step; gradients only if it gets no `closure`."""
         with self.aside():
-            self._name_weights()
+            if self.built:
+                self._name_weights()
             place = "%s[%d]" % (type(optimizer).__name__, index)
             leaves: List[Any] = []
             several = len(optimizer.param_groups) > 1
@@ -298,45 +304,60 @@ class Gradients:
                 if prefix:
                     weights = [self.names.name(tensor) or "?" for tensor in group["params"]]
                     values["params"] = ", ".join(weights)
-                leaves += [[prefix + path, value] for path, value in self.prints.leaves(values)]
+                leaves += [[prefix + path, value] for path, value in self._hyper(values)]
             self.deep.seen("hyper", place, o=index, out=leaves)
             if not closure:
                 self._reduced(optimizer, index)
+
+    def _hyper(self, values: Dict[str, Any]) -> Any:
+        """Return the leaves of hyper-parameters, those of the last time where nothing changed."""
+        if not _PLAIN.issuperset(map(type, values.values())):
+            return self.prints.leaves(values)
+        text = repr(values)
+        if self.hyper[0] != text:
+            self.hyper = text, self.prints.leaves(values)
+        return self.hyper[1]
 
     def after_step(self, optimizer: Any, index: int, closure: bool) -> None:
         """Record an optimizer that has stepped."""
         with self.aside():
             if closure:
                 self._reduced(optimizer, index)
-            seen, later = self.deep.seen, self.prints.later
-            for name, tensor in self.names.optimizer_weights(optimizer):
-                seen("update", name, o=index, out=[["", later(tensor)]])
-                for key, value in list(optimizer.state.get(tensor, {}).items()):
+            seen, read, states = self.deep.seen, self.prints.read, optimizer.state
+            marks: Dict[int, Tuple[str, Any]] = {}
+            for name, weight in self.names.optimizer_weights(optimizer):
+                out, look = read(weight, True, True)
+                seen("update", name, o=index, out=(("", out),))
+                mark = (look[0], look[3]) if look is not None else self.prints.mark(weight)
+                marks[id(weight)] = name, mark
+                for key, value in list(states.get(weight, {}).items()):
+                    place = "%s:%s" % (name, key)
                     if type(value) is self.torch.Tensor:
-                        out = [["", later(value, False)]]
+                        held: Any = (("", read(value, False)[0]),)
                     else:
-                        out = self.prints.leaves(value, False)
-                    seen("update", "%s:%s" % (name, key), o=index, out=out)
+                        held = self.prints.leaves(value, False)
+                    seen("update", place, o=index, out=held)
             self.deep.seen("rng", "after update", g=self.deep.rng())
-            self.written.updated(optimizer)
+            self.written.updated(optimizer, marks)
 
     def _reduced(self, optimizer: Any, index: int) -> None:
         last, self.last = self.last, {}
         again: List[Tuple[str, Any]] = []
-        for name, tensor in self.names.optimizer_weights(optimizer):
-            if tensor.grad is None:
+        for name, weight in self.names.optimizer_weights(optimizer):
+            gradient = weight.grad
+            if gradient is None:
                 continue
-            before, known = last.get(name, (None, None))
+            look, known = last.get(name, _UNSEEN)
             fingerprint = known
-            if before is None or before != self.prints.look(tensor.grad):
-                fingerprint = self.prints.later(tensor.grad)
+            if look is None or not self.prints.unchanged(gradient, look):
+                fingerprint, _ = self.prints.read(gradient)
             if fingerprint is known:
                 again.append((name, known))
                 continue
             if again:
                 self.deep.seen_again("reduced", again, o=index)
                 again = []
-            self.deep.seen("reduced", name, o=index, out=[["", fingerprint]])
+            self.deep.seen("reduced", name, o=index, out=(("", fingerprint),))
         if again:
             self.deep.seen_again("reduced", again, o=index)
 
@@ -363,9 +384,9 @@ class _Output:
             if gradient.is_cpu and get_ident() != deep.thread:
                 return
             with gradients.aside():
-                out = [["0", gradients.prints.later(gradient)]]
+                fingerprint, _ = gradients.prints.read(gradient)
                 for path in reversed(self.paths):
-                    deep.seen("outgrad", path, out=out)
+                    deep.seen("outgrad", path, out=(("0", fingerprint),))
         except Exception as error:
             deep.recorder.problem("the gradient of an output", error)
 
@@ -394,9 +415,9 @@ class _Weight:
             if gradient.is_cpu and get_ident() != deep.thread:
                 return
             with gradients.aside():
-                fingerprint = prints.later(gradient)
-                deep.seen("gradient", self.name, out=[["", fingerprint]])
-                gradients.last[self.name] = (prints.look(gradient), fingerprint)
+                fingerprint, look = prints.read(gradient, True, True)
+                deep.seen("gradient", self.name, out=(("", fingerprint),))
+                gradients.last[self.name] = look, fingerprint
         except Exception as error:
             deep.recorder.problem("the gradient of a weight", error)
 

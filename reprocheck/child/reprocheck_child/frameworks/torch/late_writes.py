@@ -12,7 +12,7 @@ _UNSEEN: Tuple[str, Any] = ("", None)
 class Written:
     """A comparison of the weights before a forward pass with the state that the last update left.
 
-    Weights are compared by marks (see `version_counter`), which cost next to nothing.
+    Weights are compared by marks (see `Fingerprints.mark`), which cost next to nothing.
 
     Parameters outside the optimizer are compared, too: those of a frozen module, or of a teacher
     that follows the weights. Buffers are not, because each forward pass changes them.
@@ -27,19 +27,14 @@ class Written:
         self.marks: Dict[int, Tuple[str, Any]] = {}
         self.due = False  # whether an update has been since the last look
 
-    def updated(self, optimizer: Any) -> None:
-        """Store the marks of an optimizer's weights after its step was recorded."""
+    def updated(self, optimizer: Any, marks: Dict[int, Tuple[str, Any]]) -> None:
+        """Store the `marks` of an optimizer's weights after its step was recorded."""
         self.stepped[id(optimizer)] = weakref.ref(optimizer)
         self.due = True
-        weights = self.names.optimizer_weights(optimizer)
-        weights += [
-            (name, weight)
-            for name, weight in self._others()
-            if self.marks.get(id(weight), _UNSEEN)[0] != name
-        ]
-        marks = self.prints.marks(weights)
-        for (name, weight), mark in zip(weights, marks):
-            self.marks[id(weight)] = name, mark
+        self.marks.update(marks)
+        for name, weight in self.names.frozen(marks):
+            if self.marks.get(id(weight), _UNSEEN)[0] != name:
+                self.marks[id(weight)] = name, self.prints.mark(weight)
 
     def look(self) -> None:
         """Record, once after each update, the weights whose mark differs from the last one."""
@@ -51,17 +46,13 @@ class Written:
             optimizer = reference()
             if optimizer is not None:
                 weights += self.names.optimizer_weights(optimizer)
-        weights += self._others()
-        marks = self.prints.marks(weights)
-        for (name, weight), mark in zip(weights, marks):
+        weights += self.names.frozen({id(weight) for _, weight in weights})
+        for name, weight in weights:
             seen_as, before = self.marks.get(id(weight), _UNSEEN)
             # None before: a weight whose writes cannot be seen
-            if seen_as == name and before is not None and mark != before:
+            if seen_as != name or before is None:
+                continue
+            mark = self.prints.mark(weight)
+            if mark != before:
                 self.marks[id(weight)] = name, mark
                 self.deep.seen("written", name, out=[["", self.prints.later(weight)]])
-
-    def _others(self) -> List[Tuple[str, Any]]:
-        """Return (name, parameter) of the named parameters whose `requires_grad` is False."""
-        return [
-            (name, weight) for name, weight in self.names.parameters() if not weight.requires_grad
-        ]

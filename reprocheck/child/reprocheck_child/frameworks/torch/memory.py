@@ -16,3 +16,13 @@ def memory(address: int, size: int) -> Any:
     The result must be dropped before the tensor that owns the memory.
     """
     return view(address, size, READ) if size else b""
+
+
+LONG = 1 << 16
+"""Bytes from which on a tensor is long: it is looked at before it is read again."""
+
+
+def samples(address: int, size: int) -> bytes:
+    """Return about 32 words, spread over the `size` bytes of a long tensor at `address`."""
+    words: bytes = view(address, size & -8, READ).cast("Q")[:: size >> 8].tobytes()
+    return words

@@ -5,7 +5,7 @@ that made it.
 """
 
 import weakref
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Container, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ...deep_levels import scope
 from ...recorder.hooking import guarded
@@ -219,10 +219,19 @@ class Names:
         tensor = parameters[attribute]  # a scripted module has no dict with `get`
         return tensor if id(tensor) == identity else None
 
-    def parameters(self) -> List[Tuple[str, Any]]:
-        """Return (name, parameter) of all named parameters that still exist."""
+    def frozen(self, but: Container[int]) -> List[Tuple[str, Any]]:
+        """Return the same as `parameters`, of those that need no gradient."""
+        return [(name, weight) for name, weight in self.parameters(but) if not weight.requires_grad]
+
+    def parameters(self, but: Container[int] = ()) -> List[Tuple[str, Any]]:
+        """Return (name, parameter) of all named parameters that still exist.
+
+        but  `id` of those that are left out
+        """
         named: List[Tuple[str, Any]] = []
         for identity, (owner, attribute, name) in list(self.weights.items()):
+            if identity in but:
+                continue
             # as in `parameter`
             parameters = getattr(owner(), "_parameters", {})
             if attribute in parameters and id(parameters[attribute]) == identity:
@@ -256,9 +265,10 @@ class Names:
     def optimizer_weights(self, optimizer: Any) -> List[Tuple[str, Any]]:
         """Return (name, tensor) of the tensors of an optimizer, in its order."""
         named: List[Tuple[str, Any]] = []
+        known = self.weights
         for number, group in enumerate(optimizer.param_groups):
             for index, tensor in enumerate(group["params"]):
-                owner, _, name = self.weights.get(id(tensor), _UNNAMED)
+                owner, _, name = known.get(id(tensor), _UNNAMED)
                 if not name or owner() is None:
                     name = "param_groups[%d].params[%d]" % (number, index)
                 named.append((name, tensor))

@@ -24,6 +24,10 @@ _COPIED = 64
 _KEPT = 256
 _STRIDES = (sketch.COLUMNS, sketch.ROW, 1)
 _ROW_BYTES = sketch.ROW * 4
+_FOLDED = sketch.SIZE * 4 + 8
+"""Bytes of a sketch, and of the zeros behind it: a multiple of three."""
+_LETTERS = (sketch.SIZE * 4 * 4 + 2) // 3
+"""Letters of a sketch in base64, without the two signs `=` at its end."""
 
 
 class Tables:
@@ -34,8 +38,8 @@ class Tables:
         # of each device: ROWS of the shape (GROUPS, ROWS), COLUMNS of the shape (VECTORS, columns
         # of a bucket, BUCKETS)
         self.on = Made(self._on)
-        # (first row, count) -> the signs of the rows, on the host: of the shape (GROUPS, 1, count),
-        # within one cycle
+        # (first row, count, scale) -> the signs of the rows times the scale, on the host: of the
+        # shape (GROUPS, 1, count), within one cycle
         self.rows = Made(self._rows)
         self.flips = Made(self._flips)  # of each device
 
@@ -45,9 +49,10 @@ class Tables:
         columns = columns.view(sketch.VECTORS, -1, sketch.BUCKETS)
         return rows.to(device), columns.to(device)
 
-    def _rows(self, rows: Tuple[int, int]) -> Any:
-        (cycle, first), count = divmod(rows[0], sketch.ROWS), rows[1]
-        signs = self.on["cpu"][0][:, first : first + count].contiguous().unsqueeze(1)
+    def _rows(self, rows: Tuple[int, int, float]) -> Any:
+        start, count, scale = rows
+        cycle, first = divmod(start, sketch.ROWS)
+        signs = self.on["cpu"][0][:, first : first + count].unsqueeze(1) * scale
         if not cycle:
             return signs
         return signs * self.flipped("cpu", cycle).view(sketch.GROUPS, 1, 1)
@@ -70,6 +75,21 @@ class _Slot(NamedTuple):
     address: int
 
 
+_Piece = Tuple[Any, Tuple[int, int, int], int]
+"""The signs of some rows, the shape of the matrix that they are, and its first element."""
+
+
+class _Plan(NamedTuple):
+    """How the rows of float32 tensors of one length are added up, in pieces of a cycle at most."""
+
+    share: int
+    """The sketch is that of one of so many parts; 0 where all are read."""
+    copied: Any
+    """The matrix of a tensor that is read from a copy; None where its own memory is multiplied."""
+    pieces: List[_Piece]
+    strides: Tuple[int, int, int]
+
+
 class HostSketches:
     """A queue of sketches of contiguous tensors of real numbers on the CPU.
 
@@ -80,13 +100,16 @@ class HostSketches:
     def __init__(self, torch: Any, tables: Tables) -> None:
         self.torch = torch
         self.tables = tables
-        # `torch.get_float32_matmul_precision` without its wrapper: asked for each tensor. Products
-        # of matrices are rounded to TF32 or bfloat16 on hosts that can, where it is not "highest".
+        # `torch.get_float32_matmul_precision` without its wrapper. Products of matrices are rounded
+        # to TF32 or bfloat16 on hosts that can, where it is not "highest".
         self.full_precision = getattr(torch._C, "_get_float32_matmul_precision", lambda: "highest")
         self.lock = RLock()
-        # a fingerprint, and its norm where the sums do not say it
-        self.waiting: List[Tuple[Fingerprint, Optional[float]]] = []
+        self.waiting: List[Fingerprint] = []
+        # where the sums do not say the norm: place in the queue -> the norm
+        self.norms: Dict[int, float] = {}
         self.slots: List[_Slot] = []
+        self.free: List[_Slot] = []  # the last one is taken first
+        self.plans = Made(self._plan)  # of each number of elements
         self.copy: Any = None  # what was made float32, or taken of a long tensor
         self.sums: Any = None
         self.signed: Any = None  # the sums with the signs of each vector
@@ -94,73 +117,99 @@ class HostSketches:
 
     def forked(self) -> None:
         """Drop unfinished sketches in a forked process: they belong to the parent process."""
-        self.lock, self.waiting, self.slots = RLock(), [], []
+        self.lock, self.waiting, self.norms = RLock(), [], {}
+        self.free = self.slots[::-1]
 
     def add_short(self, fingerprint: Fingerprint, address: int, size: int) -> None:
-        """Queue `size` float32 numbers at the address `address`, one row at most, as `add` does."""
+        """Queue float32 numbers of `size` bytes at the address `address`, one row at most."""
         with self.lock:
-            if len(self.waiting) >= len(self.slots):
-                self.make_room()
-            slot = self.slots[len(self.waiting)]
+            slot = self.free.pop()
             # all signs of the first row are +1
-            memmove(slot.address, address, size * 4)
-            memset(slot.address + size * 4, 0, _ROW_BYTES - size * 4)
-            self.waiting.append((fingerprint, None))
+            memmove(slot.address, address, size)
+            memset(slot.address + size, 0, _ROW_BYTES - size)
+            self.waiting.append(fingerprint)
+
+    def add_single(self, fingerprint: Fingerprint, tensor: Any, address: int, size: int) -> None:
+        """Queue a float32 tensor of `size` elements at the address `address`, more than a row."""
+        with self.lock:
+            if self.full_precision() != "highest":
+                self.add(fingerprint, tensor)
+                return
+            share, copied, pieces, strides = self.plans[size]
+            signs, shape, _ = pieces[0]
+            slot = self.free[-1]
+            if copied is None:
+                self.torch.bmm(signs, tensor.as_strided(shape, strides), out=slot.result)
+            else:
+                memmove(self.copy.data_ptr(), address, size * 4)
+                memset(self.copy.data_ptr() + size * 4, 0, copied.numel() * 4 - size * 4)
+                self.torch.bmm(signs, copied, out=slot.result)
+            if len(pieces) > 1:
+                begin = tensor.storage_offset()
+                for signs, shape, first in pieces[1:]:
+                    slot.result.baddbmm_(signs, tensor.as_strided(shape, strides, begin + first))
+            if share:
+                fingerprint["q"] = share
+            if 1e-20 < self.torch.dot(slot.vector, slot.vector).item() < 1e36:
+                self.free.pop()
+                self.waiting.append(fingerprint)
+            else:
+                self.add(fingerprint, tensor, self._norm(tensor))
 
     def add(self, fingerprint: Fingerprint, tensor: Any, norm: Optional[float] = None) -> None:
-        """Queue a tensor, whose sketch `k` and norm `z` `finish` adds to `fingerprint`.
+        """Queue a tensor of any type, whose sketch `k` and norm `z` `finish` adds to `fingerprint`.
 
         norm  the norm where the sums do not say it; not below HUGE: elements that are huge or not
               finite are left out
         """
-        torch, begin, size, dtype = (
-            self.torch,
-            tensor.storage_offset(),
-            tensor.numel(),
-            tensor.dtype,
-        )
-        if dtype is torch.float64 and norm is None:
+        size = tensor.numel()
+        if tensor.dtype is self.torch.float64 and norm is None:
             norm = self._norm(tensor)
         clean = norm is not None and not norm < sketch.HUGE
-        rows, strides, scale = -(-size // sketch.ROW), _STRIDES, 0.0
-        if size > sketch.WHOLE and dtype is not torch.float64:
+        rows, strides, scale = -(-size // sketch.ROW), _STRIDES, 1.0
+        if size > sketch.WHOLE and tensor.dtype is not self.torch.float64:
             rows, share, scale = sketch.sample(size)
             fingerprint["q"] = share
             strides = (sketch.COLUMNS * share, sketch.ROW * share, 1)
-        # the memory of the tensor itself is multiplied where it can be
-        is_plain = dtype is torch.float32 and not clean and rows >= sketch.FEWEST
-        is_plain = is_plain and (scale > 0.0 or not size % sketch.ROW)
-        most = sketch.ROWS if is_plain else _COPIED
-        exact = self.full_precision() == "highest"
         with self.lock:
-            if len(self.waiting) >= len(self.slots):
-                self.make_room()
-            slot = self.slots[len(self.waiting)]
-            for start in range(0, rows, most):
-                count = min(most, rows - start)
-                if is_plain:
-                    shape = (sketch.GROUPS, count, sketch.COLUMNS)
-                    matrix = tensor.as_strided(shape, strides, begin + start * strides[1])
-                else:
-                    count = max(count, sketch.FEWEST)
-                    matrix = self._copied(tensor, strides, start, count, clean)
-                signs = self.tables.rows[start, count]
-                if not exact:
-                    sums = (signs.transpose(1, 2) * matrix).sum(1, keepdim=True)
-                    slot.result.copy_(sums + slot.result if start else sums)
-                elif start:
+            slot = self.free[-1]
+            slot.vector.zero_()
+            for start in range(0, rows, _COPIED):
+                count = min(_COPIED, rows - start)
+                matrix = self._copied(tensor, strides, start, count, clean)
+                signs = self.tables.rows[start, matrix.size(1), scale]
+                if self.full_precision() == "highest":
                     slot.result.baddbmm_(signs, matrix)
                 else:
-                    torch.bmm(signs, matrix, out=slot.result)
-            if scale:
-                slot.vector.mul_(scale)
+                    slot.result.add_((signs.transpose(1, 2) * matrix).sum(1, keepdim=True))
             if norm is None and size > sketch.ROW:
                 # Of a single row `finish` sees the elements in the sums.
-                square = torch.dot(slot.vector, slot.vector).item()
+                square = self.torch.dot(slot.vector, slot.vector).item()
                 if not 1e-20 < square < 1e36:
                     self.add(fingerprint, tensor, self._norm(tensor))
                     return
-            self.waiting.append((fingerprint, norm))
+            if norm is not None:
+                self.norms[len(self.waiting)] = norm
+            self.free.pop()
+            self.waiting.append(fingerprint)
+
+    def _plan(self, size: int) -> _Plan:
+        if len(self.plans) > _KEPT:
+            self.plans.clear()
+        rows, share, scale, strides = -(-size // sketch.ROW), 0, 1.0, _STRIDES
+        if size > sketch.WHOLE:
+            rows, share, scale = sketch.sample(size)
+            strides = (sketch.COLUMNS * share, sketch.ROW * share, 1)
+        copied = None
+        if not share and (size % sketch.ROW or rows < sketch.FEWEST):
+            rows = max(rows, sketch.FEWEST)
+            copied = self.copy.as_strided((sketch.GROUPS, rows, sketch.COLUMNS), _STRIDES, 0)
+        pieces: List[_Piece] = []
+        for start in range(0, rows, sketch.ROWS):
+            count = min(sketch.ROWS, rows - start)
+            shape = (sketch.GROUPS, count, sketch.COLUMNS)
+            pieces.append((self.tables.rows[start, count, scale], shape, start * strides[1]))
+        return _Plan(share, copied, pieces, strides)
 
     def make_room(self) -> None:
         """Finish the queued sketches; allocate the memory for sums at the first call."""
@@ -171,38 +220,46 @@ class HostSketches:
                 columns = sketch.ROW // sketch.BUCKETS
                 self.sums = self._own(_SLOTS, sketch.ROW)
                 self.signed = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
-                self.folded = self._own(_SLOTS, sketch.VECTORS, sketch.BUCKETS)
+                self.folded = self._own(_SLOTS, _FOLDED // 4)
                 self.copy = self._own(sketch.WHOLE)
                 shape = (sketch.GROUPS, 1, sketch.COLUMNS)
                 self.slots = [_Slot(row, row.view(shape), row.data_ptr()) for row in self.sums]
+                self.free = self.slots[::-1]
 
     def finish(self) -> None:
         """Compute sketch and norm of all queued tensors."""
         with self.lock:
-            waiting, self.waiting = self.waiting, []
-            if not waiting:
+            count = len(self.waiting)
+            if not count:
                 return
-            sums = self.sums[: len(waiting)]
+            waiting, self.waiting, self.free = self.waiting, [], self.slots[::-1]
+            known, self.norms = self.norms, {}
+            sums = self.sums[:count]
             norms = self.torch.linalg.vector_norm(sums, dim=1, dtype=self.torch.float64).tolist()
-            for index, norm in enumerate(norms):
-                if not norm < sketch.HUGE:
-                    sums[index].masked_fill_((sums[index].abs() < sketch.HUGE).logical_not_(), 0.0)
+            # each by itself only where one is that large, or no number
+            if not sum(norms) < sketch.HUGE:
+                for index, norm in enumerate(norms):
+                    if not norm < sketch.HUGE:
+                        row = sums[index]
+                        row.masked_fill_((row.abs() < sketch.HUGE).logical_not_(), 0.0)
+                    if norm - norm:
+                        norms[index] = repr(norm)  # as JSON can hold it
+            for index, norm in known.items():
+                norms[index] = norm if norm - norm == 0 else repr(norm)
             if len(self.tables.rows) > _KEPT:
                 self.tables.rows.clear()
             # by products of elements: no setting for products of matrices rounds them
-            count = len(sums)
-            signed, folded = self.signed[:count], self.folded[:count]
+            signed, folded = self.signed[:count], self.folded[:count, : sketch.SIZE]
             shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
             self.torch.mul(sums.view(shape), self.tables.on["cpu"][1], out=signed)
-            self.torch.sum(signed, 2, out=folded)
-            data = string_at(folded.data_ptr(), count * sketch.SIZE * 4)
-        width = sketch.SIZE * 4
-        for index, (fingerprint, known) in enumerate(waiting):
-            text = b2a_base64(data[index * width : (index + 1) * width], newline=False)
-            norm = norms[index] if known is None else known
-            fingerprint["k"] = text.decode("ascii")
-            # as JSON can hold it
-            fingerprint["z"] = norm if norm - norm == 0 else repr(norm)
+            self.torch.sum(signed, 2, out=folded.view(-1, sketch.VECTORS, sketch.BUCKETS))
+            data = string_at(self.folded.data_ptr(), count * _FOLDED)
+        # All as one text: three bytes are four letters of it, and those behind a sketch are zeros.
+        text = b2a_base64(data, newline=False).decode("ascii")
+        starts = range(0, len(text), _FOLDED // 3 * 4)
+        for fingerprint, start, norm in zip(waiting, starts, norms):
+            fingerprint["k"] = text[start : start + _LETTERS] + "=="
+            fingerprint["z"] = norm
 
     def _own(self, *shape: int) -> Any:
         count = math.prod(shape)
@@ -216,7 +273,7 @@ class HostSketches:
     ) -> Any:
         """Return `count` rows of a tensor from `start` on as float32, in memory of our own.
 
-        Rows behind the end of the tensor are zeros.
+        They are followed by zeros, up to the end of the last row and up to FEWEST rows.
         """
         begin = tensor.storage_offset() + start * strides[1]
         shape, steps = (count, sketch.GROUPS, sketch.COLUMNS), (strides[1], strides[0], 1)
@@ -228,8 +285,9 @@ class HostSketches:
         if clean:
             block.masked_fill_((block.abs() < sketch.HUGE).logical_not_(), 0.0)
         end = math.prod(shape) * 4
-        memset(self.copy.data_ptr() + end, 0, count * _ROW_BYTES - end)
-        return self.copy.as_strided((sketch.GROUPS, count, sketch.COLUMNS), _STRIDES, 0)
+        rows = max(count, sketch.FEWEST)
+        memset(self.copy.data_ptr() + end, 0, rows * _ROW_BYTES - end)
+        return self.copy.as_strided((sketch.GROUPS, rows, sketch.COLUMNS), _STRIDES, 0)
 
     def _norm(self, tensor: Any) -> float:
         flat, total = tensor.view(-1), 0.0
