@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from reprocheck.redaction import Redaction, identity, redacted, values_of
 from reprocheck.suite.execution.job import OF_RESUME, option_words, resume_words
 from reprocheck.suite.model import (
-    NOT_CHECKED,
+    LOOKED_BACK,
     ORDER,
     Baseline,
     NightReport,
@@ -21,6 +21,7 @@ from reprocheck.suite.model import (
     TargetCheck,
     TargetReport,
     TargetState,
+    green_before,
 )
 from reprocheck.suite.target import Target
 
@@ -75,7 +76,7 @@ def read(
     for name in dict.fromkeys((*begun.targets, *begun.selected, *states, *attempts)):
         target = target_report(name, known.get(name), states.get(name), attempts[name], accepted)
         if target.failed:
-            target = with_green(target, history.states(target=name, last=_LOOKED_BACK))
+            target = with_green(target, history.states(target=name, last=LOOKED_BACK))
         targets.append(target)
     return folder_level(NightReport(night=begun, targets=ordered(targets)))
 
@@ -94,23 +95,13 @@ def target_report(
     return replace(made, baseline=accepted.counting(made.check))
 
 
-_LOOKED_BACK = 60
-"""Nights in which the last green one of a target that fails is looked for."""
-
-
 def with_green(target: TargetReport, states: Iterable[TargetState]) -> TargetReport:
     """Return the target with the last green night before it failed, of these nights, oldest
     first.
     """
     if target.state is None or not target.failed:
         return target
-    began = target.state.since or target.state.night
-    green = [
-        state.night
-        for state in states
-        if state.night < began and not state.failed and state.state not in NOT_CHECKED
-    ]
-    return replace(target, green=next(reversed(green), ""))
+    return replace(target, green=green_before(target.state, states))
 
 
 def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:

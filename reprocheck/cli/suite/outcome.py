@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from reprocheck import rules
 from reprocheck.language import count
 from reprocheck.suite.baselines import accept_command
+from reprocheck.suite.pages.words import MOST_COMMITS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reprocheck.cli.terminal import Stream
-    from reprocheck.suite.model import TargetCheck, TargetState
+    from reprocheck.suite.model import Suspect, TargetCheck, TargetState
     from reprocheck.suite.night import Outcome
     from reprocheck.suite.targets import Suite
 
@@ -62,6 +63,7 @@ def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream
     out.labelled(state.target, f"{state.state}. {state.sentence}", style, indent=2)
     if state.operation:
         out.paragraph(state.operation, indent=4)
+    _print_suspect(state.suspect, suite, out)
     check = next((check for check in outcome.checks if check.target == state.target), None)
     if check is None:
         return
@@ -69,6 +71,16 @@ def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream
         out.paragraph(cause_of(check), indent=4)
     if check.folder:
         out.line(f"    {relpath(suite.folder / check.folder)}")
+
+
+def _print_suspect(suspect: Suspect, suite: Suite, out: Stream) -> None:
+    """Print the changed line behind a difference, who changed it, and the folder that shows it."""
+    if suspect.source:
+        out.line(f"    {suspect.source}", "bold")
+    for row in (*suspect.changed, *suspect.commits[:MOST_COMMITS]):
+        out.line(f"      {row}")
+    if suspect.report:
+        out.line(f"    {relpath(suite.folder / suspect.report)}")
 
 
 def _next(outcome: Outcome, elsewhere: Path | None) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import hashlib
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -21,8 +21,9 @@ from reprocheck.files.atomic import replacing
 from reprocheck.suite import curves
 from reprocheck.suite.baselines.operation import between
 from reprocheck.suite.execution import Job, Performed, perform
+from reprocheck.suite.execution.perform import commits_of
 from reprocheck.suite.history import History
-from reprocheck.suite.model import Baseline, Key, Night, TargetCheck, TargetState
+from reprocheck.suite.model import Baseline, Key, Night, Suspect, TargetCheck, TargetState
 from reprocheck.suite.night.folder import NIGHTS
 from reprocheck.suite.targets import Suite, folder_name
 
@@ -106,24 +107,38 @@ def keep(one: Wanted, performed: Performed) -> None:
     shutil.rmtree(performed.job.folder, ignore_errors=True)
 
 
-def operation(recording: Wanted, performed: Performed) -> str:
-    """Return, as a sentence, the first operation in which a night differs from the kept recording;
-    if it is unknown, say why.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hold the first operation in which a night differs from the kept recording, as a sentence that
+    says why if it is unknown, and the changed line behind it.
+    """
+
+    operation: str
+    suspect: Suspect = field(default_factory=Suspect)
+
+
+def compared(recording: Wanted, performed: Performed, good_commit: str) -> Found | None:
+    """Return in what a night differs from the kept recording; None if there is nothing to compare.
+
+    good_commit  the commit of the last good night, "" if that is not known
     """
     if recording.against is None:
-        return ""
+        return None
     if why := performed.no_recording:
-        return f"The training could not be recorded once more at level module: {why}."
+        return Found(f"The training could not be recorded once more at level module: {why}.")
+    job = performed.job
     about = _about(recording.against)
     since = f"night {about.night}" if about else "the last green night"
-    names = (since, f"night {performed.job.night}")
+    names = (since, f"night {job.night}")
     try:
-        found = between(
-            recording.against, performed.job.recording, performed.job.folder.parent, names=names
-        )
+        found = between(recording.against, job.recording, job.folder.parent, names=names)
     except ReprocheckError as error:
-        return error.message
-    return found.sentence
+        return Found(error.message)
+    file, _, _ = found.source.rpartition(":")
+    commits = commits_of(job.target.workdir / file, good_commit) if file else ()
+    report = found.report.relative_to(job.root).as_posix()
+    suspect = Suspect(report=report, source=found.source, diff=found.diff, commits=commits)
+    return Found(found.sentence, suspect)
 
 
 def _job(suite: Suite, night: Night, check: TargetCheck) -> Job | None:
@@ -224,9 +239,12 @@ def _digest(packed: bytes) -> str:
 
 
 def with_operations(
-    states: Iterable[TargetState], sentences: Mapping[str, str]
+    states: Iterable[TargetState], found: Mapping[str, Found]
 ) -> tuple[TargetState, ...]:
     """Return the states, each with the first differing operation that was found for its target."""
     return tuple(
-        replace(state, operation=sentences.get(state.target, state.operation)) for state in states
+        replace(state, operation=one.operation, suspect=one.suspect)
+        if (one := found.get(state.target))
+        else state
+        for state in states
     )

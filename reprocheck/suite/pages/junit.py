@@ -72,7 +72,8 @@ def _outcome(target: TargetReport) -> str:
 
 
 def text(target: TargetReport) -> str:
-    """Return all known facts of a target, one per line."""
+    """Return all known facts of a target, one per line, and the changed lines."""
     rows = [f"{name}: {said}" for name, said in words.facts(target)]
     steps = [f"{why} {command}" for why, command in words.commands(target)]
-    return "\n".join((*rows, *steps)).replace("`", "")
+    facts = "\n".join((*rows, *steps)).replace("`", "")
+    return "\n".join(filter(None, (facts, words.diff(target))))

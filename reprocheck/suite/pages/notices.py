@@ -76,6 +76,8 @@ def _change(target: TargetReport) -> dict[str, object]:
         "failed": target.failed,
         "sentence": words.sentence(target),
         "operation": target.state.operation if target.state else "",
+        "source": target.state.suspect.source if target.state else "",
+        "commits": target.state.suspect.commits if target.state else (),
     }
 
 

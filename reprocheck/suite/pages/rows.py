@@ -107,7 +107,7 @@ def of_targets(report: NightReport, root: str, past: Past | None = None) -> list
 def _target(target: TargetReport, root: str, past: Past | None) -> TargetRow:
     report = ""
     if target.check is not None:
-        report = links.report(target.check, root)
+        report = links.report(target.check.folder, root)
     spark = Markup()
     if past is not None:
         spark = Markup(sparkline.svg(past.of(target.name)))
@@ -227,7 +227,7 @@ def _check(
         time=seconds(check.seconds),
         commit=line(short(check.commit)),
         mark=mark,
-        report=links.report(check, root),
+        report=links.report(check.folder, root),
     )
 
 

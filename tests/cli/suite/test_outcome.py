@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reprocheck.cli.suite.outcome import cause_of, print_outcome
 from reprocheck.cli.terminal import Stream
-from reprocheck.suite.model import Night, TargetCheck, TargetState
+from reprocheck.suite.model import Night, Suspect, TargetCheck, TargetState
 from reprocheck.suite.night import Outcome
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite
@@ -50,6 +50,25 @@ def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Pat
         "  accept new curves that are meant:",
         '    reprocheck suite baseline accept small --why "REASON"',
     ]
+
+
+def test_a_changed_line_stands_below_its_operation(tmp_path: Path) -> None:
+    outcome = drift()
+    suspect = Suspect(
+        report="nights/n2/small/train-compared-1",
+        source="train.py:4",
+        diff=" def f(x):\n-    return x\n+    return 2 * x",
+        commits=("4cc649203e93 Doubled",),
+    )
+    states = tuple(replace(state, suspect=suspect) for state in outcome.states)
+    rows = printed(tmp_path, replace(outcome, states=states))
+    assert rows[3:7] == [
+        "    train.py:4",
+        "      -    return x",
+        "      +    return 2 * x",
+        "      4cc649203e93 Doubled",
+    ]
+    assert rows[7].endswith("/nights/n2/small/train-compared-1")
 
 
 def test_a_share_of_a_night_and_one_kept_elsewhere_are_brought_together_first(
