@@ -14,6 +14,10 @@ def issue(night: Night, target: TargetReport) -> bytes:
     return markdown.issue(*to_paste((night, target), target))
 
 
-def notify(webhooks: Sequence[str], report: NightReport) -> list[str]:
-    """Send what changed to each webhook; return a sentence for each that did not take it."""
-    return notices.send(webhooks, to_paste(report, *report.targets))
+def notify(
+    webhooks: Sequence[str], report: NightReport, known: notices.Known = frozenset()
+) -> list[str]:
+    """Send what changed to each webhook; return a sentence for each that did not take it. `known`:
+    what was told of this night before.
+    """
+    return notices.send(webhooks, to_paste(report, *report.targets), known=known)

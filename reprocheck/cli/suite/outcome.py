@@ -30,12 +30,17 @@ MOST_NAMED = 20
 
 
 def print_outcome(
-    outcome: Outcome, suite: Suite, index: Path, out: Stream, *, elsewhere: Path | None = None
+    outcome: Outcome,
+    suite: Suite,
+    index: Path | None,
+    out: Stream,
+    *,
+    elsewhere: Path | None = None,
 ) -> None:
     """Print the night in a few lines; those that name what failed and the next command are the last
     ones.
 
-    index      the first page of the site
+    index      the first page of the site; None: it was named before
     elsewhere  the folder that the night was kept in, where that is not the suite's own
     """
     head, style = HEADS[outcome.exit_code]
@@ -52,7 +57,8 @@ def print_outcome(
         _print_state(state, outcome, suite, out)
     if len(named) > MOST_NAMED:
         out.line(f"  and {len(named) - MOST_NAMED} more")
-    out.line(f"  pages: {relpath(index)}")
+    if index is not None:
+        out.line(f"  pages: {relpath(index)}")
     for why, command in _next(outcome, elsewhere):
         out.paragraph(f"{why}:", indent=2)
         out.line(f"    {command}")

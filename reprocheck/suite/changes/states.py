@@ -230,8 +230,10 @@ def _intermittent(known: Known) -> Found | None:
 
 
 def _new_target(known: Known) -> Found | None:
-    """Return the state of a target that was never checked before."""
-    if known.earlier:
+    """Return the state of a target that was never checked before. One with a baseline was, though
+    a shard does not know when.
+    """
+    if known.earlier or known.baseline is not None:
         return None
     return Found(state="new target", reason=reasons.New(_checked(known)))
 

@@ -81,16 +81,17 @@ def wanted(
         if state is None or check.verdict not in COMPARABLE:
             continue
         baseline = history.baseline(check.target, check.key)
-        file = suite.folder / kept_place(check.target, check.key)
         if baseline is not None:
             adopt(suite, baseline)
+        file, of_home = _kept_files(suite, check.target, check.key)
         job = _job(suite, night, check)
         if job is None:
             continue
         if state.failed:
-            if baseline is not None and file.exists() and state.state != "intermittent":
-                found.append(Wanted(job, check, baseline, against=file))
-        elif check.good and not state.drift and _is_missing(file, check, baseline):
+            against = next((kept for kept in (of_home, file) if kept.exists()), None)
+            if baseline is not None and against and state.state != "intermittent":
+                found.append(Wanted(job, check, baseline, against=against))
+        elif check.good and not state.drift and _is_missing((file, of_home), baseline):
             found.append(Wanted(job, check, baseline, kept=file))
     return tuple(found)
 
@@ -155,14 +156,20 @@ def _place(night: str, target: str) -> str:
     return str(PurePosixPath(NIGHTS, night, folder_name(target), RECORDING))
 
 
-def _is_missing(file: Path, check: TargetCheck, baseline: Baseline | None) -> bool:
-    """Return whether the training that counts now (by the baseline, if any) has no kept
-    recording.
+def _kept_files(suite: Suite, target: str, key: Key) -> tuple[Path, Path]:
+    """Return where the recording of a target and key is kept, and where the suite itself keeps it,
+    which is another place for a shard.
     """
-    about = _about(file)
-    if about is None or not file.exists():
-        return True
-    return baseline is not None and not _belongs(about, baseline)
+    place = kept_place(target, key)
+    return suite.folder / place, (suite.home or suite.folder) / place
+
+
+def _is_missing(files: Iterable[Path], baseline: Baseline | None) -> bool:
+    """Return whether none of these files is the recording of the training that counts now, by the
+    baseline if there is one.
+    """
+    kept = [about for file in files if file.exists() and (about := _about(file))]
+    return not any(baseline is None or _belongs(about, baseline) for about in kept)
 
 
 def _belongs(about: _About, baseline: Baseline) -> bool:

@@ -14,6 +14,7 @@ from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.execution import Executor, Job, Performed, read
 from reprocheck.suite.execution.perform import commit_of
 from reprocheck.suite.history import History
+from reprocheck.suite.history.shards import take_baselines
 from reprocheck.suite.model import LOOKED_BACK, Night, TargetCheck, TargetState, green_before
 from reprocheck.suite.night import deeper
 from reprocheck.suite.night.folder import claimed_for_this_process, new_id, prepare, remove_old
@@ -178,6 +179,8 @@ def run(
     folder of the suite cannot be written, HistoryError.
     """
     prepare(suite.folder)
+    if suite.home_history is not None and suite.home_history.is_file():
+        take_baselines(history, suite.home_history)
     if options.resume:
         night = to_resume(history, options.resume)
     else:

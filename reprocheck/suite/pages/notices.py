@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import NoReturn
@@ -36,22 +36,29 @@ TOLD: tuple[State, ...] = (
 """States that a notice tells in the night in which they begin. Those that are expected wake nobody:
 unchanged, expected drift, a new target, and one that still fails.
 """
+Known = Set[tuple[str, str]]
+"""Names of targets, each with the state that it was told to be in."""
 MOST = 50
 """Changes in a notice; it says how many more there are."""
 _MOST_IN_TEXT = 10
 
 
-def changes(report: NightReport) -> list[TargetReport]:
-    """Return the targets that a notice reports."""
+def changes(report: NightReport, known: Known = frozenset()) -> list[TargetReport]:
+    """Return the targets that a notice reports. `known`: what was told of this night before."""
     night = report.night.id
     return [
-        target for target in report.targets if target.word in TOLD and words.since(target) == night
+        target
+        for target in report.targets
+        if target.word in TOLD and words.since(target) == night
+        # what nobody asked the night to check
+        if target.failed or target.word != "not run"
+        if (target.name, target.word) not in known
     ]
 
 
-def payload(report: NightReport) -> dict[str, object]:
+def payload(report: NightReport, known: Known = frozenset()) -> dict[str, object]:
     """Return the JSON content of a notice. `text` is what Slack, Mattermost and others show."""
-    changed = changes(report)
+    changed = changes(report, known)
     rows = [f"reprocheck suite: {words.headline(report)} in night {report.night.id}"]
     for one in changed[:_MOST_IN_TEXT]:
         rows.append(f"- {line(one.name)}: {one.word}. {words.sentence(one)}")
@@ -95,15 +102,20 @@ class Post:
     most: float = 60.0
 
 
-def send(webhooks: Sequence[str], report: NightReport, post: Post | None = None) -> list[str]:
+def send(
+    webhooks: Sequence[str],
+    report: NightReport,
+    post: Post | None = None,
+    known: Known = frozenset(),
+) -> list[str]:
     """Send what changed to each webhook; return a sentence for each webhook that did not accept it.
 
     Nothing is sent if nothing changed. A sentence names only the host of a webhook's address,
     because the rest may be a secret.
     """
-    if not webhooks or not changes(report):
+    if not webhooks or not changes(report, known):
         return []
-    body = json.dumps(clean(payload(report)), allow_nan=False).encode()
+    body = json.dumps(clean(payload(report, known)), allow_nan=False).encode()
     deliveries = [_Delivery(url, body, post or Post()) for url in webhooks]
     for delivery in deliveries:
         delivery.start()
