@@ -77,6 +77,7 @@ class Rung(msgspec.Struct, frozen=True):
     rank: int | None
     size: str | None
     relative_difference: float | None
+    source: Line | None
 
 
 class Ladder(msgspec.Struct, frozen=True):

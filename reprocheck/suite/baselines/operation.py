@@ -73,7 +73,7 @@ def between(kept: Path, now: Path, folder: Path, *, names: tuple[str, str]) -> O
     # of one iteration, the first on the ladder; what was before the first iteration has no number
     first = min(numeric, key=lambda rung: rung.iteration or 0, default=None)
     said = _AGREES.format(since=since) if first is None else _sentence(first, since)
-    source, diff = _changed_line(report)
+    source, diff = _changed_line(report, differing)
     return Operation(
         first=first,
         around=around,
@@ -84,12 +84,12 @@ def between(kept: Path, now: Path, folder: Path, *, names: tuple[str, str]) -> O
     )
 
 
-def _changed_line(report: CheckReport) -> tuple[str, str]:
-    """Return the first line of a cause that was changed, and the lines around it; "" if there is
-    none.
+def _changed_line(report: CheckReport, differing: list[Rung]) -> tuple[str, str]:
+    """Return the changed line that a cause names, else the first that the ladder names, and the
+    lines around it; "" if there is none.
     """
     changed = {one.file: one.diff for one in report.compared.sources} if report.compared else {}
-    lines = (cause.source for cause in report.causes)
+    lines = (named.source for named in (*report.causes, *differing))
     guilty = next((line for line in lines if line is not None and line.file in changed), None)
     if guilty is None or guilty.line is None:
         return "", ""

@@ -104,6 +104,20 @@ def test_the_sentence_has_operation_size_and_what_changed_around_it(moved: Opera
     assert any("train.py" in place for place in moved.around)
 
 
+def test_the_changed_line_is_known_also_where_no_cause_names_it(tmp_path: Path) -> None:
+    script = "import reprocheck\nvalue = 1.0\nfor step in range(3):\n"
+    script += "    reprocheck.log_loss(value)\n    value *= {rate}\n"
+    jobs = [_job(tmp_path, night, tmp_path / "nightly") for night in ("night-1", "night-2")]
+    for job, rate in zip(jobs, (0.5, 0.50000001), strict=True):
+        (tmp_path / "train.py").write_text(script.format(rate=rate))
+        with checks_here():
+            perform(job)
+    first, second = jobs
+    found = between(first.recording, second.recording, tmp_path / "out", names=("a", "b"))
+    assert found.source == "train.py:5"
+    assert found.diff.endswith("-    value *= 0.5\n+    value *= 0.50000001")
+
+
 def test_all_that_changed_around_it_is_named_and_much_of_it_counted(
     tmp_path: Path,
 ) -> None:
