@@ -130,6 +130,7 @@ def _joined(history: History, suite: Suite, merged: Sequence[Merged]) -> _Joined
         with_operations_of,
         without_states,
     )
+    from reprocheck.suite.night.deeper import with_commits
 
     changed = {one.night for one in join(history)}
     settle(history, suite.folder)
@@ -142,7 +143,8 @@ def _joined(history: History, suite: Suite, merged: Sequence[Merged]) -> _Joined
     for night in nights:
         if night.id in changed or without_states(history, night):
             states = states_of_night(history, night, suite.targets)
-            history.put_states(with_operations_of(history.states(night=night.id), states))
+            of_night = with_operations_of(history.states(night=night.id), states)
+            history.put_states(with_commits(suite, history, state) for state in of_night)
     return _Joined(nights, made, changed)
 
 

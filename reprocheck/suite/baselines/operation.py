@@ -89,7 +89,8 @@ def _changed_line(report: CheckReport, differing: list[Rung]) -> tuple[str, str]
     lines around it; "" if there is none.
     """
     changed = {one.file: one.diff for one in report.compared.sources} if report.compared else {}
-    lines = (named.source for named in (*report.causes, *differing))
+    lines = [cause.source for cause in report.causes]
+    lines += [rung.source for rung in differing]
     guilty = next((line for line in lines if line is not None and line.file in changed), None)
     if guilty is None or guilty.line is None:
         return "", ""

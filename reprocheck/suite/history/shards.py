@@ -319,8 +319,8 @@ def of_shards(history: History) -> frozenset[str]:
 
 
 def without_states(history: History, night: Night) -> bool:
-    """Return whether a target of a night has no state, as all targets of a newly joined night."""
-    return not {state.target for state in history.states(night=night.id)} >= set(night.targets)
+    """Return whether a target that a night selected has no state, as in a newly joined night."""
+    return not {state.target for state in history.states(night=night.id)} >= set(night.selected)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -23,7 +23,16 @@ from reprocheck.suite.baselines.operation import between
 from reprocheck.suite.execution import Job, Performed, perform
 from reprocheck.suite.execution.perform import commits_of
 from reprocheck.suite.history import History
-from reprocheck.suite.model import Baseline, Key, Night, Suspect, TargetCheck, TargetState
+from reprocheck.suite.model import (
+    LOOKED_BACK,
+    Baseline,
+    Key,
+    Night,
+    Suspect,
+    TargetCheck,
+    TargetState,
+    green_before,
+)
 from reprocheck.suite.night.folder import NIGHTS
 from reprocheck.suite.targets import Suite, folder_name
 
@@ -91,7 +100,10 @@ def wanted(
             against = next((kept for kept in (of_home, file) if kept.exists()), None)
             if baseline is not None and against and state.state != "intermittent":
                 found.append(Wanted(job, check, baseline, against=against))
-        elif check.good and not state.drift and _is_missing((file, of_home), baseline):
+            continue
+        # a drift from another key is accepted later, and its recording with it
+        is_expected = not state.drift or baseline is None
+        if check.good and is_expected and _is_missing((file, of_home), baseline):
             found.append(Wanted(job, check, baseline, kept=file))
     return tuple(found)
 
@@ -118,10 +130,9 @@ class Found:
     suspect: Suspect = field(default_factory=Suspect)
 
 
-def compared(recording: Wanted, performed: Performed, good_commit: str) -> Found | None:
+def compared(recording: Wanted, performed: Performed) -> Found | None:
     """Return in what a night differs from the kept recording; None if there is nothing to compare.
-
-    good_commit  the commit of the last good night, "" if that is not known
+    The commits of the suspect are left out.
     """
     if recording.against is None:
         return None
@@ -135,11 +146,25 @@ def compared(recording: Wanted, performed: Performed, good_commit: str) -> Found
         found = between(recording.against, job.recording, job.folder.parent, names=names)
     except ReprocheckError as error:
         return Found(error.message)
-    file, _, _ = found.source.rpartition(":")
-    commits = commits_of(job.target.workdir / file, good_commit) if file else ()
     report = found.report.relative_to(job.root).as_posix()
-    suspect = Suspect(report=report, source=found.source, diff=found.diff, commits=commits)
+    suspect = Suspect(report=report, source=found.source, diff=found.diff)
     return Found(found.sentence, suspect)
+
+
+def with_commits(suite: Suite, history: History, state: TargetState) -> TargetState:
+    """Return a state with the commits since the last good night that change the suspected file;
+    where no good night is known, since the check that was accepted.
+    """
+    target = next((target for target in suite.targets if target.name == state.target), None)
+    file, _, _ = state.suspect.source.rpartition(":")
+    if target is None or not file:
+        return state
+    green = green_before(state, history.states(target=state.target, last=LOOKED_BACK))
+    checks = history.checks(night=green, target=state.target) if green else ()
+    good = [check.commit for check in checks]
+    good += [baseline.commit for baseline in history.baselines(state.target)]
+    commits = commits_of(target.workdir / file, good[0]) if good else ()
+    return replace(state, suspect=replace(state.suspect, commits=commits or state.suspect.commits))
 
 
 def _job(suite: Suite, night: Night, check: TargetCheck) -> Job | None:
@@ -245,13 +270,9 @@ def _digest(packed: bytes) -> str:
     return hashlib.sha256(curves.pack(compared)).hexdigest()
 
 
-def with_operations(
-    states: Iterable[TargetState], found: Mapping[str, Found]
-) -> tuple[TargetState, ...]:
-    """Return the states, each with the first differing operation that was found for its target."""
-    return tuple(
-        replace(state, operation=one.operation, suspect=one.suspect)
-        if (one := found.get(state.target))
-        else state
-        for state in states
-    )
+def with_operation(state: TargetState, found: Mapping[str, Found]) -> TargetState:
+    """Return a state with the first differing operation that was found for its target, if any."""
+    one = found.get(state.target)
+    if one is None:
+        return state
+    return replace(state, operation=one.operation, suspect=one.suspect)

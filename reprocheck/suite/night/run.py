@@ -15,7 +15,7 @@ from reprocheck.suite.execution import Executor, Job, Performed, read
 from reprocheck.suite.execution.perform import commit_of
 from reprocheck.suite.history import History
 from reprocheck.suite.history.shards import take_baselines
-from reprocheck.suite.model import LOOKED_BACK, Night, TargetCheck, TargetState, green_before
+from reprocheck.suite.model import Night, TargetCheck, TargetState
 from reprocheck.suite.night import deeper
 from reprocheck.suite.night.folder import claimed_for_this_process, new_id, prepare, remove_old
 from reprocheck.suite.night.plan import (
@@ -228,23 +228,15 @@ def _deeper(
         one = by_place[performed.job.place]
         why_not = performed.no_recording
         deeper.keep(one, performed)
-        name = performed.job.target.name
-        good_commit = commit_of_last_good(history, by_target[name]) if one.against else ""
-        if said := deeper.compared(one, performed, good_commit):
-            found[name] = said
+        if said := deeper.compared(one, performed):
+            found[performed.job.target.name] = said
         observer.recorded(performed, why_not)
 
     if recordings:
         observer.recording(len(recordings))
     perform_all([recording.job for recording in recordings], executor, observer, done)
-    return deeper.with_operations(states, found)
-
-
-def commit_of_last_good(history: History, state: TargetState) -> str:
-    """Return the commit of the last good night before a target failed; "" if it is unknown."""
-    green = green_before(state, history.states(target=state.target, last=LOOKED_BACK))
-    checks = history.checks(night=green, target=state.target) if green else ()
-    return checks[-1].commit if checks else ""
+    with_operations = (deeper.with_operation(state, found) for state in states)
+    return tuple(deeper.with_commits(suite, history, state) for state in with_operations)
 
 
 def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:
