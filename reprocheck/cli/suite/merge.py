@@ -75,7 +75,7 @@ def command(
                 outcome = _outcome(history, night)
                 exit_code = outcome.exit_code or (UNDECIDED if _missing(night) else 0)
                 is_news = night.id in joined.changed or night == joined.nights[-1]
-                if is_news and not _missing(night):
+                if is_news and (outcome.failed or not _missing(night)):
                     print_outcome(outcome, suite, None, out)
                 _notify(suite, report, told[night.id])
     return exit_code

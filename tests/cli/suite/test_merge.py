@@ -65,7 +65,8 @@ def test_shards_become_a_night_with_states_and_reports(
         "MERGED 2 new checks, 1 night night 2026-11-01T02-00-00Z-0001:"
         " 2 of 2 targets good; shards 3-4 of 4 are missing pages: nightly/site/index.html"
     )
-    assert "shard 3 of 4 is missing" in said(capsys, "m4", code=1)
+    printed = said(capsys, "m4", code=1)
+    assert "shard 3 of 4 is missing" in printed and "t4 new failure." in printed
     printed = said(capsys, "m3", code=1)
     assert "2026-11-01T02-00-00Z-0001: 3 of 4 targets good pages: " in printed
     assert "4 targets checked: 3 new target, 1 new failure" in printed

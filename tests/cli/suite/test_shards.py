@@ -97,6 +97,7 @@ def test_a_merge_of_a_whole_night_ends_prints_and_notifies_as_a_night_does(team:
     code, said = team.says("merge", "shards/1")
     assert code == 1
     assert "shard 2 of 2 is missing" in said
+    assert said.count("First to differ from night") == 2
     first = {target for target, _ in team.told()}
     code, said = team.says("merge", "shards/1", "shards/2")
     assert code == 1
