@@ -46,7 +46,6 @@ def command(
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite import pages, reports, site
     from reprocheck.suite.history import open_history
-    from reprocheck.suite.history.shards import joined_in
     from reprocheck.suite.night.folder import night_folder, prepare
     from reprocheck.suite.targets import load
 
@@ -56,6 +55,8 @@ def command(
     out = standard_output()
     exit_code = 0
     with open_history(suite.history) as history:
+        from reprocheck.suite.history.shards import joined_in
+
         recent = history.nights(MOST_NIGHTS)
         before = {night.id: history.states(night=night.id) for night in recent}
         merged = [_merge(history, suite, file) for file in sources]
