@@ -338,14 +338,17 @@ def accepted(world: World, *names: str) -> None:
         world.lives[name].accepted = world.lives[name].version
 
 
-def events(world: World, *, flakes: bool) -> set[Told]:
-    """What happens to the targets before a night; what it is to tell."""
+def events(world: World, before: set[Told], *, flakes: bool) -> set[Told]:
+    """What happens before a night to targets to which nothing happened in the morning; what it is
+    to tell.
+    """
+    busy = {name for name, _ in before}
     draw = world.draw
     told: set[Told] = set()
     calm = [
         name
         for name, life in world.lives.items()
-        if life.calm and life.accepted is not None and name != FLAKY and life.good
+        if life.calm and life.accepted is not None and name not in busy | {FLAKY} and life.good
     ]
     draw.shuffle(calm)
     if calm and draw.random() < 0.6:
@@ -384,7 +387,7 @@ def live(shape: str, seed: int, nights: int, folder: Path, history: str = "") ->
             if upgraded:
                 world.torch += 1
             elif number:
-                to_tell |= events(world, flakes=shape in WITH_RETRIES)
+                to_tell |= events(world, to_tell, flakes=shape in WITH_RETRIES)
             world.sent.clear()
             code, last = SHAPES[shape](world)
             wrong += [
