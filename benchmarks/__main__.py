@@ -23,6 +23,7 @@ from benchmarks import (
     scan,
     starts,
     suite_history,
+    suite_nights,
     suite_pages,
     suite_simulation,
     table,
@@ -51,6 +52,7 @@ SUITE: Mapping[str, Measure] = {
     "suite-history": suite_history.measure,
     "suite-pages": suite_pages.pages,
     "suite-simulation": suite_simulation.measure,
+    "suite-nights": suite_nights.measure,
 }
 RESUME: Mapping[str, Measure] = {
     "resume-steps": resume_cost.steps,

@@ -77,6 +77,7 @@ class Rung(msgspec.Struct, frozen=True):
     rank: int | None
     size: str | None
     relative_difference: float | None
+    source: Line | None
 
 
 class Ladder(msgspec.Struct, frozen=True):
@@ -92,10 +93,18 @@ class Drift(msgspec.Struct, frozen=True):
     keys: tuple[str, ...]
 
 
+class Source(msgspec.Struct, frozen=True):
+    """Hold the unified difference of a file of the user's code."""
+
+    file: str
+    diff: str
+
+
 class Compared(msgspec.Struct, frozen=True):
     """Hold the differences between two recordings."""
 
     drift: tuple[Drift, ...]
+    sources: tuple[Source, ...]
 
 
 class SeriesPlace(msgspec.Struct, frozen=True):

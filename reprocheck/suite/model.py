@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -282,6 +282,31 @@ class Baseline:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Suspect:
+    """The changed line that is the likeliest cause of a difference from the last good night, by the
+    comparison of their deeper recordings.
+
+    report   the folder of the comparison, relative to the folder of the suite; "" if none was made,
+             or it was removed
+    source   the line as it is numbered now, in a file relative to the working directory of the
+             target: `train.py:12`; "" if none is known
+    diff     the lines around it, each behind a space, `-` or `+`
+    commits  those since the last good night that change the file, the newest first: `4cc649203e93
+             Smoother labels`
+    """
+
+    report: str = ""
+    source: str = ""
+    diff: str = ""
+    commits: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Return the lines that were removed and added, each behind `-` or `+`."""
+        return tuple(row for row in self.diff.splitlines() if not row.startswith(" "))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TargetState:
     """The state of a target in a night, found once all its checks have ended.
 
@@ -294,6 +319,7 @@ class TargetState:
                against: name -> (then, now)
     drift      the series that differ from the baseline; of `moved` from the last good night
     operation  the first operation that differs from the last green night; "" if not looked for
+    suspect    the changed line behind it
     """
 
     night: str
@@ -306,6 +332,7 @@ class TargetState:
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     drift: tuple[Difference, ...] = ()
     operation: str = ""
+    suspect: Suspect = Suspect()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -361,6 +388,23 @@ ORDER: tuple[State, ...] = (
 """The states, those first that a reader of the morning looks for."""
 NOT_CHECKED = ("gone", "not run")
 """States of targets without a check of this night."""
+NOT_GREEN = (*NOT_CHECKED, "known issue")
+"""States that say nothing of when a target was good last."""
+LOOKED_BACK = 60
+"""Nights in which the last good one of a target that fails is looked for."""
+
+
+def green_before(failed: TargetState, states: Iterable[TargetState]) -> str:
+    """Return the last good night before a failure began, of these states of its target, oldest
+    first; "" if there is none.
+    """
+    began = failed.since or failed.night
+    green = [
+        state.night
+        for state in states
+        if state.night < began and not state.failed and state.state not in NOT_GREEN
+    ]
+    return green[-1] if green else ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

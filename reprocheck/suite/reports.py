@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from reprocheck.redaction import Redaction, identity, redacted, values_of
 from reprocheck.suite.execution.job import OF_RESUME, option_words, resume_words
 from reprocheck.suite.model import (
-    NOT_CHECKED,
+    LOOKED_BACK,
     ORDER,
     Baseline,
     NightReport,
@@ -21,6 +21,7 @@ from reprocheck.suite.model import (
     TargetCheck,
     TargetReport,
     TargetState,
+    green_before,
 )
 from reprocheck.suite.target import Target
 
@@ -81,7 +82,7 @@ def read(
         if state is None and name not in begun.selected and name in last:
             target = replace(target, state=last[name], last_checked=last[name].night)
         elif _has_changed(target):
-            target = with_green(target, history.states(target=name, last=_LOOKED_BACK))
+            target = with_green(target, history.states(target=name, last=LOOKED_BACK))
         targets.append(target)
     return folder_level(NightReport(night=begun, targets=ordered(targets)))
 
@@ -102,9 +103,6 @@ def target_report(
     return replace(made, baseline=accepted.counting(made.check))
 
 
-_LOOKED_BACK = 60
-"""Nights in which the last green one of a target is looked for."""
-NOT_GREEN = (*NOT_CHECKED, "known issue")
 MOVED = ("drift", "expected drift", "moved")
 """States in which a search for the change makes sense, also where they do not fail the night."""
 
@@ -115,13 +113,7 @@ def with_green(target: TargetReport, states: Iterable[TargetState]) -> TargetRep
     """
     if target.state is None or not _has_changed(target):
         return target
-    began = target.state.since or target.state.night
-    green = [
-        state.night
-        for state in states
-        if state.night < began and not state.failed and state.state not in NOT_GREEN
-    ]
-    return replace(target, green=next(reversed(green), ""))
+    return replace(target, green=green_before(target.state, states))
 
 
 def _has_changed(target: TargetReport) -> bool:

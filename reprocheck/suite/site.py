@@ -27,7 +27,7 @@ from reprocheck.errors import ReportError, UsageError
 from reprocheck.files.atomic import replacing
 from reprocheck.report import html
 from reprocheck.suite import texts
-from reprocheck.suite.model import Night, NightReport, TargetCheck
+from reprocheck.suite.model import Night, NightReport, TargetCheck, TargetReport
 from reprocheck.suite.pages import links, night_page, overview_page, target_page
 from reprocheck.suite.pages.rows import Past
 from reprocheck.suite.reports import (
@@ -152,11 +152,7 @@ class _Site:
         found = read(self._history, night.id, self._suite, self._accepted)
         if self._kept(night.id):
             return found
-        bare = (
-            replace(target, attempts=tuple(map(_without_report, target.attempts)))
-            for target in found.targets
-        )
-        return replace(found, targets=tuple(bare))
+        return replace(found, targets=tuple(map(_without_reports, found.targets)))
 
     def _kept(self, night: str) -> bool:
         """Return whether the report folders of a night still exist, so that pages may link to
@@ -236,6 +232,8 @@ class _Site:
             [check for check in checks if check.night == newest.id],
             self._accepted,
         )
+        if not self._kept(newest.id):
+            report = _without_reports(report)
         found = with_green(report, states)
         told = target_page.Told(
             night=newest,
@@ -249,6 +247,14 @@ class _Site:
 
 def _without_report(check: TargetCheck) -> TargetCheck:
     return replace(check, folder="")
+
+
+def _without_reports(target: TargetReport) -> TargetReport:
+    """Return a target whose report folders were removed."""
+    state = target.state
+    if state is not None:
+        state = replace(state, suspect=replace(state.suspect, report=""))
+    return replace(target, state=state, attempts=tuple(map(_without_report, target.attempts)))
 
 
 def _digest(*parts: object) -> str:

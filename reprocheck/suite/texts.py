@@ -18,10 +18,11 @@ def notify(
     webhooks: Sequence[str],
     report: NightReport,
     of_owners: Mapping[str, Sequence[str]] | None = None,
+    known: notices.Known = frozenset(),
 ) -> list[str]:
     """Send what changed to each webhook, and to those of an owner what changed at their targets;
-    return a sentence for each that did not take it.
+    return a sentence for each that did not take it. `known`: what was told of this night before.
     """
     owners = {one.name: one.target.owner for one in report.targets if one.target is not None}
     to_send = to_paste(report, *report.targets)
-    return notices.send(webhooks, to_send, owners=owners, of_owners=of_owners)
+    return notices.send(webhooks, to_send, owners=owners, of_owners=of_owners, known=known)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reprocheck.cli.terminal import Stream
-    from reprocheck.suite.model import NightReport, TargetCheck, TargetState
+    from reprocheck.suite.model import NightReport, Suspect, TargetCheck, TargetState
     from reprocheck.suite.night import Outcome
     from reprocheck.suite.targets import Suite
 
@@ -33,7 +33,7 @@ def print_outcome(
     outcome: Outcome,
     report: NightReport,
     suite: Suite,
-    index: Path,
+    index: Path | None,
     out: Stream,
     *,
     elsewhere: Path | None = None,
@@ -41,7 +41,7 @@ def print_outcome(
     """Print the night in a few lines; the last ones name what failed and the next command.
 
     report     the night with all targets, those that it did not select, too
-    index      the first page of the site
+    index      the first page of the site; None: it was named before
     elsewhere  the folder that the night was kept in, where that is not the suite's own
     """
     head, style = HEADS[outcome.exit_code]
@@ -65,7 +65,8 @@ def print_outcome(
         out.paragraph(f"not selected, and failed when last checked: {named_few}", indent=2)
     if without := words.without_baseline(report):
         out.paragraph(without, indent=2)
-    out.line(f"  pages: {relpath(index)}")
+    if index is not None:
+        out.line(f"  pages: {relpath(index)}")
     for why, command in _next(outcome, report, elsewhere):
         out.paragraph(f"{why}:", indent=2)
         out.line(f"    {command}")
@@ -76,12 +77,23 @@ def _print_state(state: TargetState, check: TargetCheck | None, suite: Suite, ou
     out.labelled(state.target, f"{state.state}. {state.sentence}", style, indent=2)
     if state.operation:
         out.paragraph(state.operation, indent=4)
+    _print_suspect(state.suspect, suite, out)
     if check is None:
         return
     if not check.good and check.causes:
         out.paragraph(cause_of(check), indent=4)
     if check.folder:
         out.line(f"    {relpath(suite.folder / check.folder)}")
+
+
+def _print_suspect(suspect: Suspect, suite: Suite, out: Stream) -> None:
+    """Print the changed line behind a difference, who changed it, and the folder that shows it."""
+    if suspect.source:
+        out.line(f"    {suspect.source}", "bold")
+    for row in (*suspect.changed, *suspect.commits[: words.MOST_COMMITS]):
+        out.line(f"      {row}")
+    if suspect.report:
+        out.line(f"    {relpath(suite.folder / suspect.report)}")
 
 
 def _next(

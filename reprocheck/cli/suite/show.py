@@ -143,9 +143,13 @@ def _print_target(out: Stream, report: NightReport, target: TargetReport, suite:
     files = {"page": suite.folder / links.SITE / links.target_file(target.name)}
     if target.check is not None and target.check.folder:
         files["report"] = suite.folder / target.check.folder / FORMATS["html"].filename
+    if target.state is not None and (comparison := target.state.suspect.report):
+        files["comparison"] = suite.folder / comparison / FORMATS["html"].filename
     facts += [(name, os.path.relpath(file)) for name, file in files.items() if file.exists()]
     for name, fact in facts:
         out.labelled(name, _plain(fact), "dim", indent=2, label_width=_LABELS)
+    for row in words.diff(target).splitlines():
+        out.line(f"    {row}")
     for why, command in words.commands(target):
         out.line()
         out.paragraph(why)

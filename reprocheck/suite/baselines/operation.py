@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.language import shortlist
+from reprocheck.report import diffs
 from reprocheck.suite import check_report
 from reprocheck.suite.check_report import CheckReport, Rung
 from reprocheck.suite.surface import compare_recordings
@@ -23,30 +24,33 @@ _AGREES = (
 )
 
 
+MOST_LINES = 12
+"""Lines of a difference of the source that are kept."""
+_NEAR = 3
+"""Lines of the file before and behind the changed one that are kept with it."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operation:
-    """The first difference of two deeper recordings, in the order of the ladder.
+    """The earliest difference of two deeper recordings.
 
-    rung      the rung of the ladder that differs; "" if none differs in what both recorded
-    place     the module, parameter, loader or hyper-parameter that differs
-    culprit   the operation that made the difference; "" if that is not known
-    relative  ||a - b|| / ||b||, estimated; None if it cannot be estimated
+    first     the rung of the ladder with the earliest difference; None if none differs in what both
+              recorded
     around    the places that differ on the rungs environment, and files and arguments, and facts of
               the environment that may change numbers
     sentence  the difference as a sentence for people
     report    the folder of the comparison, with its report
+    source    the changed line that is the likeliest cause, as it is numbered now: `train.py:12`; ""
+              if none is known
+    diff      the lines around it, each behind a space, `-` or `+`
     """
 
-    rung: str = ""
-    place: str = ""
-    culprit: str = ""
-    iteration: int | None = None
-    rank: int | None = None
-    size: str | None = None
-    relative: float | None = None
+    first: Rung | None = None
     around: tuple[str, ...] = ()
     sentence: str = ""
-    report: Path | None = None
+    report: Path
+    source: str = ""
+    diff: str = ""
 
 
 def between(kept: Path, now: Path, folder: Path, *, names: tuple[str, str]) -> Operation:
@@ -65,22 +69,36 @@ def between(kept: Path, now: Path, folder: Path, *, names: tuple[str, str]) -> O
     changed = ""
     if around:
         changed = f" Around it {shortlist(around, MOST_AROUND)} changed."
-    first = next((rung for rung in differing if rung.rung not in _AROUND), None)
-    if first is None:
-        sentence = f"{_AGREES.format(since=since)}{changed}"
-        return Operation(around=around, sentence=sentence, report=place)
+    numeric = (rung for rung in differing if rung.rung not in _AROUND)
+    # of one iteration, the first on the ladder; what was before the first iteration has no number
+    first = min(numeric, key=lambda rung: rung.iteration or 0, default=None)
+    said = _AGREES.format(since=since) if first is None else _sentence(first, since)
+    source, diff = _changed_line(report, differing)
     return Operation(
-        rung=first.rung,
-        place=first.place or "",
-        culprit=first.culprit or "",
-        iteration=first.iteration,
-        rank=first.rank,
-        size=first.size,
-        relative=first.relative_difference,
+        first=first,
         around=around,
-        sentence=f"{_sentence(first, since)}{changed}",
+        sentence=f"{said}{changed}",
         report=place,
+        source=source,
+        diff=diff,
     )
+
+
+def _changed_line(report: CheckReport, differing: list[Rung]) -> tuple[str, str]:
+    """Return the changed line that a cause names, else the first that the ladder names, and the
+    lines around it; "" if there is none.
+    """
+    changed = {one.file: one.diff for one in report.compared.sources} if report.compared else {}
+    lines = [cause.source for cause in report.causes]
+    lines += [rung.source for rung in differing]
+    guilty = next((line for line in lines if line is not None and line.file in changed), None)
+    if guilty is None or guilty.line is None:
+        return "", ""
+    shown = list(diffs.lines(changed[guilty.file]))
+    here = next((one for one in shown if one.sign == "-" and one.before == guilty.line), None)
+    number = guilty.line if here is None else here.after
+    near = [one for one in shown if abs(one.after - number) <= _NEAR][:MOST_LINES]
+    return f"{guilty.file}:{number}", "\n".join(f"{one.sign}{one.text}" for one in near)
 
 
 def _around(report: CheckReport, differing: list[Rung]) -> tuple[str, ...]:

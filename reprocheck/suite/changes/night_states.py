@@ -77,9 +77,17 @@ def states_of_night(
         names.update(set(earlier.targets).difference(night.targets))
         if history.states(night=earlier.id):
             break
+    gone = names.difference(night.targets, attempts)
+    names -= {name for name in gone if _is_told_gone(history, name, night)}
     return tuple(
         classify(_known(read, name, settings.get(name), attempts[name])) for name in sorted(names)
     )
+
+
+def _is_told_gone(history: Reads, name: str, night: Night) -> bool:
+    """Return whether another night, which ended meanwhile, has said that a target is gone."""
+    last = history.states(target=name, last=1)
+    return bool(last) and last[0].state == "gone" and last[0].night != night.id
 
 
 def _known(

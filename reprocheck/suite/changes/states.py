@@ -13,6 +13,7 @@ from reprocheck.suite.changes import reasons
 from reprocheck.suite.changes.reasons import Reason
 from reprocheck.suite.changes.shifts import shift
 from reprocheck.suite.changes.target_facts import (
+    COMMIT,
     Known,
     between,
     changed,
@@ -21,7 +22,14 @@ from reprocheck.suite.changes.target_facts import (
     passed,
 )
 from reprocheck.suite.changes.words import sentence
-from reprocheck.suite.model import Difference, KnownIssue, State, TargetCheck, TargetState
+from reprocheck.suite.model import (
+    Baseline,
+    Difference,
+    KnownIssue,
+    State,
+    TargetCheck,
+    TargetState,
+)
 
 OF_TIMES = 0.01
 """How often a night may be marked as of another time, two-sided; half of it are slower ones."""
@@ -288,8 +296,10 @@ def _intermittent(known: Known) -> Found | None:
 
 
 def _new_target(known: Known) -> Found | None:
-    """Return the state of a target that was never checked before."""
-    if known.earlier:
+    """Return the state of a target that was never checked before. One with a baseline was, though
+    a shard does not know when.
+    """
+    if known.earlier or known.baseline is not None:
         return None
     return Found(state="new target", reason=reasons.New(_checked(known)))
 
@@ -378,7 +388,7 @@ def _drifted(known: Known, state: State, *, failed: bool = False) -> Found:
         state=state,
         failed=failed,
         since=since,
-        changed=changed(facts_of_baseline(known.baseline), facts(_checked(known))),
+        changed=_changed_since_good(known, known.baseline, since),
         reason=reasons.Drifted(
             drift=known.too_far or known.moved,
             failed=failed,
@@ -386,6 +396,22 @@ def _drifted(known: Known, state: State, *, failed: bool = False) -> Found:
             allowed=known.allowed.sentence,
         ),
     )
+
+
+def _changed_since_good(
+    known: Known, baseline: Baseline, since: str
+) -> Mapping[str, tuple[str, str]]:
+    """Return what changed since the baseline; the commit since the last good night, which is later.
+
+    since  the night in which the drift began; "" if it is this one
+    """
+    then = facts_of_baseline(baseline)
+    began = since or known.night.id
+    before = [check for check in known.earlier if check.night < began]
+    new = since or known.before is None or not known.before.failed
+    if new and before and passed(before[-1]) and before[-1].commit:
+        then[COMMIT] = before[-1].commit
+    return changed(then, facts(_checked(known)))
 
 
 def _repaired(known: Known) -> TargetCheck | None:

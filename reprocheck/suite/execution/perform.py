@@ -305,6 +305,22 @@ def commit_of(folder: Path) -> str:
     return f"{head}+" if changed else head
 
 
+def commits_of(file: Path, since: str) -> tuple[str, ...]:
+    """Return the commits since another one that change a file, the newest first: `4cc649203e93
+    Smoother labels`; none where that is not known.
+
+    since  a commit as `commit_of` returns it
+    """
+    if not since:
+        return ()
+    span = f"{since.rstrip('+')}..HEAD"
+    words = ("log", "--abbrev=12", "--format=%h %s", span, "--", file.name)
+    found = _git(file.parent, *words).splitlines()
+    if _git(file.parent, "status", "--porcelain", "--untracked-files=no", "--", file.name):
+        found.insert(0, "changes that are not committed")
+    return tuple(found)
+
+
 def _git(folder: Path, *words: str) -> str:
     """Return what git prints; "" if it fails. Git takes no lock, because the user may commit
     meanwhile.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from pathlib import Path, PurePath
@@ -12,12 +14,14 @@ from stat import S_ISDIR, S_ISREG
 
 from sqlalchemy import Connection, delete, insert, select, text, update
 
-from reprocheck.suite.history import rows
+from reprocheck.errors import ReportError
+from reprocheck.suite.history import open_history, rows
+from reprocheck.suite.history.engine import url_of_file
 from reprocheck.suite.history.errors import HistoryError
 from reprocheck.suite.history.rows import is_inside
 from reprocheck.suite.history.store import History
 from reprocheck.suite.history.tables import baselines, checks, nights, parts, states
-from reprocheck.suite.model import Night, TargetCheck
+from reprocheck.suite.model import Night, TargetCheck, TargetState
 from reprocheck.suite.surface import draw_again
 
 NIGHTS = "nights"
@@ -37,9 +41,17 @@ def bringing(source: Path, here: Path) -> Bring:
     def bring(check: TargetCheck, night: str) -> TargetCheck:
         if not check.folder or not is_inside(check.folder):
             return replace(check, folder="")
+        place = PurePath(check.folder)
+        of_target = place.parent
+        # the deeper recording and its comparison lie beside the attempts
+        beside = (
+            source.joinpath(of_target).glob("*") if of_target.parent.name == check.night else ()
+        )
+        for one in (place, *(of_target / path.name for path in beside)):
+            there = here / in_night(one.as_posix(), check.night, night)
+            if _copy(source, one, there):
+                draw_again(there)
         folder = in_night(check.folder, check.night, night)
-        if _copy(source, PurePath(check.folder), here / folder):
-            draw_again(here / folder)
         return replace(check, folder=folder if (here / folder).exists() else "")
 
     return bring
@@ -100,7 +112,9 @@ def settle(history: History, here: Path) -> None:
             folder = in_night(check.folder, part, night)
             if folder == check.folder or not is_inside(folder):
                 continue
-            _move_folder(here / check.folder, here / folder)
+            before, after = here / check.folder, here / folder
+            for path in (before, *before.parent.glob("*")):
+                _move_folder(path, after.parent / path.name)
             place = (
                 checks.c.night == check.night,
                 checks.c.target == check.target,
@@ -117,6 +131,37 @@ def _move_folder(before: Path, after: Path) -> None:
     for parent in (before.parent, before.parent.parent):
         if parent.is_dir() and not any(parent.iterdir()):
             parent.rmdir()
+
+
+@contextmanager
+def copied(file: Path) -> Iterator[Path]:
+    """Yield a copy of a SQLite file, including its latest writes (from the write-ahead log)."""
+    with tempfile.TemporaryDirectory(prefix="reprocheck-merge-") as folder:
+        copy = Path(folder) / file.name
+        try:
+            shutil.copyfile(file, copy)
+            journal = file.with_name(f"{file.name}-wal")
+            if journal.exists():
+                shutil.copyfile(journal, copy.with_name(f"{copy.name}-wal"))
+        except OSError as error:
+            raise ReportError(
+                f"{file} cannot be read: {error.strerror}.", "Copy it anew."
+            ) from None
+        yield copy
+
+
+def take_baselines(into: History, file: Path) -> None:
+    """Give a shard the baselines of its suite in place of its own, from the history file of the
+    suite, which other machines may read and write meanwhile.
+    """
+    with copied(file) as copy, open_history(url_of_file(copy), create=False) as suite:
+        of_suite = suite.baselines()
+    if of_suite == into.baselines():
+        return
+    with into.writing() as connection:
+        connection.execute(delete(baselines))
+    for baseline in reversed(of_suite):
+        into.accept(baseline)
 
 
 APART = 12 * 3600
@@ -191,8 +236,9 @@ def merge(into: History, other: History, bring: Bring) -> Merged:
     """Record the nights, checks, states and baselines of another history; repeating changes
     nothing.
 
-    The states of a shard are not taken, because the shard knows nothing of other shards' targets.
-    `bring` copies the report folder of a check, as `folders.bringing` says.
+    Of the states of a shard only those with a first differing operation are taken, for that alone,
+    because a shard knows no history. `bring` copies the report folder of a check, as `bringing`
+    says.
     """
     nights_there = other.nights()
     new = {night.id: _merge_night(into, other, night, bring) for night in nights_there}
@@ -214,7 +260,7 @@ def merge(into: History, other: History, bring: Bring) -> Merged:
 
 def _merge_night(into: History, other: History, night: Night, bring: Bring) -> int:
     """Merge one night, and return how many checks are new. States found without these checks are
-    removed.
+    removed, but for those with an operation.
     """
     of_night = other.checks(night=night.id, curves=True)
     here = joined_in(into, night.id)
@@ -223,13 +269,39 @@ def _merge_night(into: History, other: History, night: Night, bring: Bring) -> i
         ends = (check.started + check.seconds for check in of_night)
         night = replace(night, ended=max(ends, default=night.started))
     begun = here == night.id and into.begin_night(night)
+    found = other.states(night=night.id)
     if begun and not night.shard:
-        into.put_states(other.states(night=night.id))
+        into.put_states(found)
     new = into.add_all(replace(bring(check, here), night=here) for check in of_night)
     if new and not begun:
         with into.writing() as connection:
-            connection.execute(delete(states).where(states.c.night == here))
+            connection.execute(delete(states).where(states.c.night == here, _NO_OPERATION))
+    if new and night.shard:
+        into.put_states(replace(state, night=here) for state in found if state.operation)
     return new
+
+
+_NO_OPERATION = states.c.operation == ""
+
+
+def with_operations_of(
+    before: Iterable[TargetState], found: Iterable[TargetState]
+) -> tuple[TargetState, ...]:
+    """Return states that were found anew, with the first differing operations of those that their
+    shards had found.
+    """
+    known = {state.target: state for state in before if state.operation}
+    made = []
+    for state in found:
+        shard = known.get(state.target)
+        if shard is not None and state.failed:
+            _, _, of_night = shard.suspect.report.partition("/")
+            _, _, place = of_night.partition("/")
+            report = f"{NIGHTS}/{state.night}/{place}" if place else ""
+            suspect = replace(shard.suspect, report=report)
+            state = replace(state, operation=shard.operation, suspect=suspect)
+        made.append(state)
+    return tuple(made)
 
 
 def joined_in(history: History, night: str) -> str:
@@ -237,6 +309,13 @@ def joined_in(history: History, night: str) -> str:
     with history.reading() as connection:
         found = connection.scalar(select(parts.c.night).where(parts.c.part == night))
     return found or night
+
+
+def of_shards(history: History) -> frozenset[str]:
+    """Return the nights that are shards, or were joined from shards."""
+    with history.reading() as connection:
+        joined = set(connection.scalars(select(parts.c.night)))
+    return frozenset(joined | {night.id for night in history.nights() if night.shard})
 
 
 def without_states(history: History, night: Night) -> bool:
@@ -254,7 +333,7 @@ class Joined:
 
 def join(history: History) -> tuple[Joined, ...]:
     """Join the shards of the history that have ended. Returns the nights that changed; their states
-    are removed.
+    are removed, but for those with an operation.
     """
     with history.writing() as connection:
         if connection.dialect.name == "postgresql":
@@ -310,7 +389,8 @@ def _join(connection: Connection, group: Sequence[Night]) -> Joined:
             ended=max(night.ended or 0.0 for night in group),
         )
     )
-    connection.execute(delete(states).where(states.c.night.in_([night.id for night in group])))
+    of_group = states.c.night.in_([night.id for night in group])
+    connection.execute(delete(states).where(of_group, _NO_OPERATION))
     for night in others:
         _move(connection, night.id, first.id)
     return Joined(night=first.id, share=share)
@@ -320,6 +400,9 @@ def _move(connection: Connection, part: str, night: str) -> None:
     moved = connection.execute(select(checks).where(checks.c.night == part)).mappings().all()
     rows.put(connection, checks, [{**row, "night": night} for row in moved])
     connection.execute(delete(checks).where(checks.c.night == part))
+    moved = connection.execute(select(states).where(states.c.night == part)).mappings().all()
+    rows.put(connection, states, [{**row, "night": night} for row in moved])
+    connection.execute(delete(states).where(states.c.night == part))
     connection.execute(update(states).where(states.c.since == part).values(since=night))
     connection.execute(update(baselines).where(baselines.c.night == part).values(night=night))
     connection.execute(update(parts).where(parts.c.night == part).values(night=night))

@@ -38,7 +38,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from reprocheck._version import __version__
 from reprocheck.suite.history.errors import HistoryError
-from reprocheck.suite.model import Difference
+from reprocheck.suite.model import Difference, Suspect
 
 REVISION = "0006"
 """Of the tables below: another one as soon as they change. A history of another one is refused."""
@@ -95,6 +95,7 @@ _names = partial(msgspec.convert, type=tuple[str, ...])
 _facts = partial(msgspec.convert, type=dict[str, str])
 _pairs = partial(msgspec.convert, type=dict[str, tuple[str, str]])
 differences = partial(msgspec.convert, type=tuple[Difference, ...])
+_suspect = partial(msgspec.convert, type=Suspect)
 
 
 metadata = MetaData()
@@ -199,6 +200,7 @@ states = Table(
     Column("changed", Json(_pairs), nullable=False),
     Column("drift", Json(differences), nullable=False),
     Column("operation", Text, nullable=False),
+    Column("suspect", Json(_suspect), nullable=False),
     Index("states_of_target", "target", "night"),
     sqlite_with_rowid=False,
 )

@@ -11,7 +11,7 @@ import hashlib
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -21,8 +21,18 @@ from reprocheck.files.atomic import replacing
 from reprocheck.suite import curves
 from reprocheck.suite.baselines.operation import between
 from reprocheck.suite.execution import Job, Performed, perform
+from reprocheck.suite.execution.perform import commits_of
 from reprocheck.suite.history import History
-from reprocheck.suite.model import Baseline, Key, Night, TargetCheck, TargetState
+from reprocheck.suite.model import (
+    LOOKED_BACK,
+    Baseline,
+    Key,
+    Night,
+    Suspect,
+    TargetCheck,
+    TargetState,
+    green_before,
+)
 from reprocheck.suite.night.folder import NIGHTS
 from reprocheck.suite.targets import Suite, folder_name
 
@@ -80,17 +90,21 @@ def wanted(
         if state is None or check.verdict not in COMPARABLE:
             continue
         baseline = history.baseline(check.target, check.key)
-        file = suite.folder / kept_place(check.target, check.key)
         if baseline is not None:
             adopt(suite, baseline)
+        file, of_home = _kept_files(suite, check.target, check.key)
         job = _job(suite, night, check)
         if job is None:
             continue
         if state.failed:
-            is_news = state.state not in ("intermittent", "known issue")
-            if baseline is not None and file.exists() and is_news:
-                found.append(Wanted(job, check, baseline, against=file))
-        elif check.good and not state.drift and _is_missing(file, check, baseline):
+            against = next((kept for kept in (of_home, file) if kept.exists()), None)
+            by_chance = state.state in ("intermittent", "known issue")
+            if baseline is not None and against and not by_chance:
+                found.append(Wanted(job, check, baseline, against=against))
+            continue
+        # a drift from another key is accepted later, and its recording with it
+        is_expected = not state.drift or baseline is None
+        if check.good and is_expected and _is_missing((file, of_home), baseline):
             found.append(Wanted(job, check, baseline, kept=file))
     return tuple(found)
 
@@ -107,24 +121,51 @@ def keep(one: Wanted, performed: Performed) -> None:
     shutil.rmtree(performed.job.folder, ignore_errors=True)
 
 
-def operation(recording: Wanted, performed: Performed) -> str:
-    """Return, as a sentence, the first operation in which a night differs from the kept recording;
-    if it is unknown, say why.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hold the first operation in which a night differs from the kept recording, as a sentence that
+    says why if it is unknown, and the changed line behind it.
+    """
+
+    operation: str
+    suspect: Suspect = field(default_factory=Suspect)
+
+
+def compared(recording: Wanted, performed: Performed) -> Found | None:
+    """Return in what a night differs from the kept recording; None if there is nothing to compare.
+    The commits of the suspect are left out.
     """
     if recording.against is None:
-        return ""
+        return None
     if why := performed.no_recording:
-        return f"The training could not be recorded once more at level module: {why}."
+        return Found(f"The training could not be recorded once more at level module: {why}.")
+    job = performed.job
     about = _about(recording.against)
     since = f"night {about.night}" if about else "the last green night"
-    names = (since, f"night {performed.job.night}")
+    names = (since, f"night {job.night}")
     try:
-        found = between(
-            recording.against, performed.job.recording, performed.job.folder.parent, names=names
-        )
+        found = between(recording.against, job.recording, job.folder.parent, names=names)
     except ReprocheckError as error:
-        return error.message
-    return found.sentence
+        return Found(error.message)
+    report = found.report.relative_to(job.root).as_posix()
+    suspect = Suspect(report=report, source=found.source, diff=found.diff)
+    return Found(found.sentence, suspect)
+
+
+def with_commits(suite: Suite, history: History, state: TargetState) -> TargetState:
+    """Return a state with the commits since the last good night that change the suspected file;
+    where no good night is known, since the check that was accepted.
+    """
+    target = next((target for target in suite.targets if target.name == state.target), None)
+    file, _, _ = state.suspect.source.rpartition(":")
+    if target is None or not file:
+        return state
+    green = green_before(state, history.states(target=state.target, last=LOOKED_BACK))
+    checks = history.checks(night=green, target=state.target) if green else ()
+    good = [check.commit for check in checks]
+    good += [baseline.commit for baseline in history.baselines(state.target)]
+    commits = commits_of(target.workdir / file, good[0]) if good else ()
+    return replace(state, suspect=replace(state.suspect, commits=commits or state.suspect.commits))
 
 
 def _job(suite: Suite, night: Night, check: TargetCheck) -> Job | None:
@@ -141,14 +182,20 @@ def _place(night: str, target: str) -> str:
     return str(PurePosixPath(NIGHTS, night, folder_name(target), RECORDING))
 
 
-def _is_missing(file: Path, check: TargetCheck, baseline: Baseline | None) -> bool:
-    """Return whether the training that counts now (by the baseline, if any) has no kept
-    recording.
+def _kept_files(suite: Suite, target: str, key: Key) -> tuple[Path, Path]:
+    """Return where the recording of a target and key is kept, and where the suite itself keeps it,
+    which is another place for a shard.
     """
-    about = _about(file)
-    if about is None or not file.exists():
-        return True
-    return baseline is not None and not _belongs(about, baseline)
+    place = kept_place(target, key)
+    return suite.folder / place, (suite.home or suite.folder) / place
+
+
+def _is_missing(files: Iterable[Path], baseline: Baseline | None) -> bool:
+    """Return whether none of these files is the recording of the training that counts now, by the
+    baseline if there is one.
+    """
+    kept = [about for file in files if file.exists() and (about := _about(file))]
+    return not any(baseline is None or _belongs(about, baseline) for about in kept)
 
 
 def _belongs(about: _About, baseline: Baseline) -> bool:
@@ -224,10 +271,9 @@ def _digest(packed: bytes) -> str:
     return hashlib.sha256(curves.pack(compared)).hexdigest()
 
 
-def with_operations(
-    states: Iterable[TargetState], sentences: Mapping[str, str]
-) -> tuple[TargetState, ...]:
-    """Return the states, each with the first differing operation that was found for its target."""
-    return tuple(
-        replace(state, operation=sentences.get(state.target, state.operation)) for state in states
-    )
+def with_operation(state: TargetState, found: Mapping[str, Found]) -> TargetState:
+    """Return a state with the first differing operation that was found for its target, if any."""
+    one = found.get(state.target)
+    if one is None:
+        return state
+    return replace(state, operation=one.operation, suspect=one.suspect)

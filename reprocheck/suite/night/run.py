@@ -14,6 +14,7 @@ from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.execution import Executor, Job, Performed, read
 from reprocheck.suite.execution.perform import commit_of
 from reprocheck.suite.history import History
+from reprocheck.suite.history.shards import take_baselines
 from reprocheck.suite.model import Night, TargetCheck, TargetState
 from reprocheck.suite.night import deeper
 from reprocheck.suite.night.folder import claimed_for_this_process, new_id, prepare, remove_old
@@ -179,6 +180,8 @@ def run(
     folder of the suite cannot be written, HistoryError.
     """
     prepare(suite.folder)
+    if suite.home_history is not None and suite.home_history.is_file():
+        take_baselines(history, suite.home_history)
     if options.resume:
         night = to_resume(history, options.resume)
     else:
@@ -221,20 +224,21 @@ def _deeper(
     by_target = {state.target: state for state in states}
     recordings = deeper.wanted(suite, history, night, history.final(night.id), by_target)
     by_place = {recording.job.place: recording for recording in recordings}
-    sentences: dict[str, str] = {}
+    found: dict[str, deeper.Found] = {}
 
     def done(performed: Performed) -> None:
         one = by_place[performed.job.place]
         why_not = performed.no_recording
         deeper.keep(one, performed)
-        if sentence := deeper.operation(one, performed):
-            sentences[performed.job.target.name] = sentence
+        if said := deeper.compared(one, performed):
+            found[performed.job.target.name] = said
         observer.recorded(performed, why_not)
 
     if recordings:
         observer.recording(len(recordings))
     perform_all([recording.job for recording in recordings], executor, observer, done)
-    return deeper.with_operations(states, sentences)
+    with_operations = (deeper.with_operation(state, found) for state in states)
+    return tuple(deeper.with_commits(suite, history, state) for state in with_operations)
 
 
 def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:

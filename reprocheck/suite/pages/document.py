@@ -12,6 +12,7 @@ from reprocheck.report.text import valid
 from reprocheck.suite.model import (
     NightReport,
     ShownTarget,
+    Suspect,
     TargetCheck,
     TargetReport,
     TargetState,
@@ -109,6 +110,7 @@ def _state(state: TargetState | None) -> dict[str, object]:
             "changed": {},
             "drift": [],
             "operation": "",
+            "suspect": None,
         }
     return {
         "state": state.state,
@@ -119,6 +121,16 @@ def _state(state: TargetState | None) -> dict[str, object]:
         },
         "drift": [attributes(difference, *_OF_DIFFERENCE) for difference in state.drift],
         "operation": state.operation,
+        "suspect": _suspect(state.suspect),
+    }
+
+
+def _suspect(suspect: Suspect) -> dict[str, object] | None:
+    if suspect == Suspect():
+        return None
+    return {
+        **attributes(suspect, "report", "diff", "commits"),
+        "source": source_line(SourceLine.of(suspect.source)),
     }
 
 

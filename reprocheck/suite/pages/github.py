@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
+from posixpath import normpath
 
 from reprocheck.model import SourceLine
 from reprocheck.report.text import line
@@ -55,22 +55,28 @@ def _line(level: str, target: TargetReport) -> str:
     written = ",".join(
         f"{name}={value.translate(_IN_PROPERTIES)}" for name, value in properties.items()
     )
-    return f"::{level} {written}::{words.sentence(target).translate(_IN_DATA)}"
+    said = [words.sentence(target)]
+    if target.state is not None:
+        suspect = target.state.suspect
+        said += (suspect.source, *suspect.changed, *suspect.commits[: words.MOST_COMMITS])
+    text = "\n".join(filter(None, said)).translate(_IN_DATA)
+    return f"::{level} {written}::{text}"
 
 
 def _place(target: TargetReport) -> SourceLine | None:
-    """Return the line of the first cause, else the first line of the script; None if neither is
-    known.
+    """Return the changed line that is suspected, else the line of the first cause, else the first
+    line of the script; None if none is known.
 
     The path is relative to the repository.
     """
     if target.target is None:
         return None
-    bad = (check for check in reversed(target.attempts) if not check.good)
-    sources = (SourceLine.of(check.source) for check in bad)
-    cause = next((source for source in sources if source is not None), None)
+    named = [check.source for check in reversed(target.attempts) if not check.good]
+    if target.state is not None:
+        named.insert(0, target.state.suspect.source)
+    cause = next((source for text in named if (source := SourceLine.of(text))), None)
     if cause is not None and target.target.folder:
-        return replace(cause, file=str(PurePosixPath(target.target.folder, cause.file)))
+        return replace(cause, file=normpath(f"{target.target.folder}/{cause.file}"))
     if not target.target.script:
         return None
     return SourceLine(file=target.target.script, line=1)

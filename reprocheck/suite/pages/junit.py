@@ -11,7 +11,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement
 
 from reprocheck.report.junit import written
-from reprocheck.suite.model import NOT_CHECKED, NightReport, TargetReport
+from reprocheck.suite.model import NOT_GREEN, NightReport, TargetReport
 from reprocheck.suite.pages import words
 
 COULD_NOT_RUN = ("script_failed", "timed_out", "error")
@@ -68,7 +68,7 @@ def _outcome(target: TargetReport) -> str:
     if target.last_checked:
         return "skipped"
     if not target.failed:
-        skipped = target.word in (*NOT_CHECKED, "known issue")
+        skipped = target.word in NOT_GREEN
         return "skipped" if target.check is None or not target.check.good or skipped else ""
     if check is not None and check.verdict in COULD_NOT_RUN:
         return "error"
@@ -76,7 +76,8 @@ def _outcome(target: TargetReport) -> str:
 
 
 def text(target: TargetReport) -> str:
-    """Return all known facts of a target, one per line."""
+    """Return all known facts of a target, one per line, and the changed lines."""
     rows = [f"{name}: {said}" for name, said in words.facts(target)]
     steps = [f"{why} {command}" for why, command in words.commands(target)]
-    return "\n".join((*rows, *steps)).replace("`", "")
+    facts = "\n".join((*rows, *steps)).replace("`", "")
+    return "\n".join(filter(None, (facts, words.diff(target))))

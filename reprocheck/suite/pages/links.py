@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from reprocheck.report import FORMATS
 from reprocheck.report.text import valid
-from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.model import TargetReport
 from reprocheck.suite.targets.selection import folder_name
 
 INDEX = "index.html"
@@ -31,8 +31,17 @@ def to(file: str, root: str) -> str:
     return root + quote(valid(file))
 
 
-def report(check: TargetCheck, root: str) -> str:
-    """Return a link to the report of a check; "" if its folder is gone. `root`: as in `to`."""
-    if not check.folder:
+def report(folder: str, root: str) -> str:
+    """Return a link to the report in a folder of the suite; "" if there is none. `root`: as in
+    `to`.
+    """
+    if not folder:
         return ""
-    return f"{root}../{quote(valid(check.folder))}/{FORMATS['html'].filename}"
+    return f"{root}../{quote(valid(folder))}/{FORMATS['html'].filename}"
+
+
+def comparison(target: TargetReport, root: str) -> str:
+    """Return a link to the comparison of a target with the last good night; "" if there is none.
+    `root`: as in `to`.
+    """
+    return "" if target.state is None else report(target.state.suspect.report, root)

@@ -101,10 +101,17 @@ def _row_of(target: TargetReport) -> Markdown:
 
 def _section(target: TargetReport) -> Iterator[str]:
     yield from (md("### {}: {}", target.name, target.word), "", words.sentence(target), "")
-    yield from (md("- {}: {}", name, said) for name, said in words.facts(target))
+    yield from _facts(target)
     yield ""
     for why, command in words.commands(target):
         yield from (why, "", *block(command, "sh"), "")
+
+
+def _facts(target: TargetReport) -> Iterator[str]:
+    """Yield all that is known of a target, and the lines of the source that changed."""
+    yield from (md("- {}: {}", name, said) for name, said in words.facts(target))
+    if changed := words.diff(target):
+        yield from ("", *block(changed, "diff"))
 
 
 def issue(night: Night, target: TargetReport) -> bytes:
@@ -120,7 +127,7 @@ def _issue(night: Night, target: TargetReport) -> Iterator[str]:
             "{}", provenance.versions({**target.check.beside, **known}, night.reprocheck_version)
         )
     yield from ("", words.sentence(target), "", md("## What changed"), "")
-    yield from (md("- {}: {}", name, said) for name, said in words.facts(target))
+    yield from _facts(target)
     yield from ("", md("## The night"), "")
     yield from (md("- {}: {}", name, said) for name, said in words.about(night))
     yield ""

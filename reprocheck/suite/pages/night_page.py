@@ -31,6 +31,7 @@ def render(environment: Environment, report: NightReport, past: Past) -> bytes:
         before=_link(before),
         after=_link(after),
         tags=sorted({tag for target in report.targets for tag in target.tags}),
+        comparison=lambda target: links.comparison(target, ROOT),
         target_link=lambda name: links.to(links.target_file(name), ROOT),
     )
     return text.encode("utf-8", "replace")

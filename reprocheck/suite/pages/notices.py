@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import NoReturn
@@ -37,15 +37,21 @@ TOLD: tuple[State, ...] = (
 """States that a notice tells in the night in which they begin. Those that are expected wake nobody:
 unchanged, expected drift, a new target, and one that still fails.
 """
+Known = Set[tuple[str, str]]
+"""Names of targets, each with the state that it was told to be in."""
 MOST = 50
 """Changes in a notice; it says how many more there are."""
 _MOST_IN_TEXT = 10
 
 
-def changes(report: NightReport) -> list[TargetReport]:
-    """Return the targets that a notice reports."""
+def changes(report: NightReport, known: Known = frozenset()) -> list[TargetReport]:
+    """Return the targets that a notice reports. `known`: what was told of this night before."""
     night = report.night.id
-    return [one for one in report.targets if _is_told(one) and words.since(one) == night]
+    return [
+        one
+        for one in report.targets
+        if _is_told(one) and words.since(one) == night and (one.name, one.word) not in known
+    ]
 
 
 def _is_told(target: TargetReport) -> bool:
@@ -93,6 +99,8 @@ def _change(target: TargetReport, owner: str) -> dict[str, object]:
         "failed": target.failed,
         "sentence": words.sentence(target),
         "operation": target.state.operation if target.state else "",
+        "source": target.state.suspect.source if target.state else "",
+        "commits": target.state.suspect.commits if target.state else (),
     }
 
 
@@ -117,6 +125,7 @@ def send(
     *,
     owners: Mapping[str, str] | None = None,
     of_owners: Mapping[str, Sequence[str]] | None = None,
+    known: Known = frozenset(),
 ) -> list[str]:
     """Send what changed to each webhook; return a sentence for each webhook that did not accept it.
 
@@ -127,7 +136,7 @@ def send(
     because the rest may be a secret.
     """
     owners = owners or {}
-    changed = changes(report)
+    changed = changes(report, known)
     to_send = [(webhooks, changed)]
     for owner, urls in (of_owners or {}).items():
         to_send.append((urls, [one for one in changed if owners.get(one.name) == owner]))

@@ -109,7 +109,7 @@ def _target(target: TargetReport, root: str, past: Past | None) -> TargetRow:
     if target.state is not None or target.check is not None:
         page = links.to(links.target_file(target.name), root)
     if target.decisive is not None:
-        report = links.report(target.decisive, root)
+        report = links.report(target.decisive.folder, root)
     spark = Markup()
     if past is not None:
         spark = Markup(sparkline.svg(past.of(target.name)))
@@ -229,7 +229,7 @@ def _check(
         time=seconds(check.seconds),
         commit=line(short(check.commit)),
         mark=mark,
-        report=links.report(check, root),
+        report=links.report(check.folder, root),
     )
 
 

@@ -44,7 +44,7 @@ def render(environment: Environment, known: Told, past: Past) -> bytes:
     drawn = chart.charts(known.checks, *_accepted(known))
     report = ""
     if one.decisive is not None:
-        report = links.report(one.decisive, ROOT)
+        report = links.report(one.decisive.folder, ROOT)
     # JSON that cannot end the script element that it stands in
     data = json.dumps(
         [chart.data(found) for found in drawn], separators=(",", ":"), allow_nan=False
@@ -62,6 +62,7 @@ def render(environment: Environment, known: Told, past: Past) -> bytes:
         words=words,
         tone=rows.tone(one),
         report=report,
+        comparison=links.comparison(one, ROOT),
         night_link=links.to(links.night_file(known.night.id), ROOT),
         charts=[(found, Markup(chart.svg(found))) for found in drawn],
         data=Markup(data),

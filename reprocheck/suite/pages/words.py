@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from reprocheck import rules
 from reprocheck.language import count
-from reprocheck.report.text import UNKNOWN, joined, line, number, seconds, ulps
+from reprocheck.report.text import UNKNOWN, joined, line, number, printable, seconds, ulps
 from reprocheck.suite.baselines import accept_command
 from reprocheck.suite.changes.words import night
 from reprocheck.suite.model import (
@@ -26,6 +26,10 @@ Fact = tuple[str, str]
 """What it is called, and what it is; in the second, code stands between backticks."""
 MOST_DRIFT = 8
 """Series of a target whose differences are said one by one."""
+
+
+MOST_COMMITS = 5
+"""Commits that change a suspected file which are named."""
 
 
 def moment(when: float) -> str:
@@ -146,6 +150,13 @@ def _of_state(state: TargetState) -> Iterator[Fact]:
         yield "since", f"night `{state.since}`"
     if state.operation:
         yield "operation", line(state.operation)
+    if state.suspect.source:
+        yield "changed line", _code(state.suspect.source)
+    for commit in state.suspect.commits[:MOST_COMMITS]:
+        yield "changed by", line(commit)
+    further = len(state.suspect.commits) - MOST_COMMITS
+    if further > 0:
+        yield "changed by", f"{count(further, 'more commit')} since the last good night"
     for name, (then, now) in state.changed.items():
         yield "environment", f"{line(name)}: {shown(then)} → {shown(now)}"
     other = "last good night" if state.state == "moved" else "baseline"
@@ -164,6 +175,15 @@ def _of_people(target: ShownTarget) -> Iterator[Fact]:
         yield "known issue", joined("; ", said, line(issue.link))
     if target.quarantine:
         yield "quarantine", line(target.quarantine)
+
+
+def diff(target: TargetReport) -> str:
+    """Return the lines of the source around the changed line that is suspected; "" if there are
+    none.
+    """
+    if target.state is None:
+        return ""
+    return printable(target.state.suspect.diff)
 
 
 def shown(value: str) -> str:

@@ -40,6 +40,7 @@ class Suite:
                  left as it is where that is not set
     owners       the URLs, as in webhooks, of owners of targets that have their own
     keep_nights  how many nights keep their report folders; older folders are removed; None: all
+    home         the suite's own folder, where `folder` stands in place of it; None: it does not
     """
 
     targets: tuple[Target, ...]
@@ -49,6 +50,15 @@ class Suite:
     webhooks: tuple[str, ...] = ()
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     keep_nights: int | None = None
+    home: Path | None = None
+
+    @property
+    def home_history(self) -> Path | None:
+        """Return the history file of the suite itself where this one has a history apart from it;
+        None if it has not.
+        """
+        apart = self.history == f"{_SQLITE}{self.folder / HISTORY}"
+        return self.home / HISTORY if self.home and apart else None
 
     def select(
         self, names: Sequence[str] = (), tags: Sequence[str] = (), shard: str = ""
@@ -140,7 +150,8 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
         names.add(target.name)
     _refuse_secrets(targets, place)
     base = found.file.parent
-    folder = instead or one_target.absolute(base, keys.get("folder", FOLDER))
+    home = one_target.absolute(base, keys.get("folder", FOLDER))
+    folder = instead or home
     _refuse_folder_around(folder, targets, found.file)
     history = f"{_SQLITE}{folder / HISTORY}"
     if "history" in keys:
@@ -156,6 +167,7 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
         webhooks=_urls(keys.get("webhooks", ())),
         owners={owner: _urls(urls) for owner, urls in keys.get("owners", {}).items()},
         keep_nights=keys.get("keep"),
+        home=None if folder == home else home,
     )
 
 

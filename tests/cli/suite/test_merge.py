@@ -49,7 +49,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
     """What `reprocheck suite merge` prints, in one line."""
     assert main(["suite", "merge", *words]) == code
     printed = capsys.readouterr()
-    return " ".join((printed.err if code else printed.out).split())
+    return " ".join((printed.err if code == 2 else printed.out).split())
 
 
 def test_shards_become_a_night_with_states_and_reports(
@@ -60,19 +60,22 @@ def test_shards_become_a_night_with_states_and_reports(
     machine(suite / "m4" / "nightly", 4)
     before = {path: path.read_bytes() for path in suite.glob("m*/**/*.sqlite")}
 
-    printed = said(capsys, "m1", "m2/history.sqlite")
+    printed = said(capsys, "m1", "m2/history.sqlite", code=3)
     assert printed == (
         "MERGED 2 new checks, 1 night night 2026-11-01T02-00-00Z-0001:"
         " 2 of 2 targets good; shards 3-4 of 4 are missing pages: nightly/site/index.html"
     )
-    assert "shard 3 of 4 is missing" in said(capsys, "m4")
-    printed = said(capsys, "m3")
+    printed = said(capsys, "m4", code=1)
+    assert "shard 3 of 4 is missing" in printed and "t4 new failure." in printed
+    printed = said(capsys, "m3", code=1)
     assert "2026-11-01T02-00-00Z-0001: 3 of 4 targets good pages: " in printed
+    assert "4 targets checked: 3 new target, 1 new failure" in printed
     overview = (suite / "nightly" / "site" / "index.html").read_text()
     assert all(f"targets/{name}" in overview for name in NAMES)
     (summary,) = (suite / "nightly").glob("nights/*/summary.md")
     assert "2026-11-01T02-00-00Z-0001" in summary.read_text()
-    assert said(capsys, "m1", "m2", "m3", "m4").startswith("MERGED 0 new checks, 1 night")
+    again = said(capsys, "m1", "m2", "m3", "m4", code=1)
+    assert again.startswith("MERGED 0 new checks, 1 night")
 
     with open_history(url_of_file(suite / "nightly" / "history.sqlite"), create=False) as history:
         (whole,) = history.nights()
@@ -100,7 +103,7 @@ def test_a_page_of_another_machine_that_could_run_its_scripts_is_drawn_again(
             shutil.copytree(report, place, dirs_exist_ok=True)
         (place / "report.html").write_bytes(page)
     capsys.readouterr()
-    said(capsys, "m1", "m2", "m3")
+    said(capsys, "m1", "m2", "m3", code=3)
     found = {path.parts[-3]: path for path in (suite / "nightly").glob("nights/*/*/*/report.html")}
     assert found["t1"].read_bytes() == own
     assert found["t2"].read_bytes() == own
@@ -120,7 +123,7 @@ def test_a_shard_that_was_interrupted_is_named_with_the_command_to_go_on(
     suite: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine(suite / "m1", 1, ended=None)
-    printed = said(capsys, "m1")
+    printed = said(capsys, "m1", code=3)
     assert "Shard 1/4 did not come to its end" in printed
     assert "reprocheck suite run --resume 2026-11-01T02-00-00Z-0001" in printed
 

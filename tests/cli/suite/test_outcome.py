@@ -12,6 +12,7 @@ from reprocheck.suite.model import (
     Difference,
     Night,
     NightReport,
+    Suspect,
     TargetCheck,
     TargetReport,
     TargetState,
@@ -92,6 +93,25 @@ def test_what_was_not_selected_and_what_has_no_baseline_stand_below(tmp_path: Pa
         "  not selected, and failed when last checked: large",
         "  1 of 2 targets has no baseline",
     ]
+
+
+def test_a_changed_line_stands_below_its_operation(tmp_path: Path) -> None:
+    outcome = drift()
+    suspect = Suspect(
+        report="nights/n2/small/train-compared-1",
+        source="train.py:4",
+        diff=" def f(x):\n-    return x\n+    return 2 * x",
+        commits=("4cc649203e93 Doubled",),
+    )
+    states = tuple(replace(state, suspect=suspect) for state in outcome.states)
+    rows = printed(tmp_path, replace(outcome, states=states))
+    assert rows[3:7] == [
+        "    train.py:4",
+        "      -    return x",
+        "      +    return 2 * x",
+        "      4cc649203e93 Doubled",
+    ]
+    assert rows[7].endswith("/nights/n2/small/train-compared-1")
 
 
 def test_a_share_of_a_night_and_one_kept_elsewhere_are_brought_together_first(

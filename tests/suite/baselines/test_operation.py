@@ -71,17 +71,51 @@ def moved(kept: Path) -> Operation:
 
 
 def test_the_layer_whose_arithmetic_changed_is_named(moved: Operation) -> None:
-    assert (moved.rung, moved.place, moved.iteration) == ("forward", "1", 1)
-    assert "`1` (Scaled)" in moved.culprit
-    assert moved.size == "rounding"
-    assert moved.relative is not None
-    assert moved.relative < 1e-6
+    first = moved.first
+    assert first is not None
+    assert (first.rung, first.place, first.iteration) == ("forward", "1", 1)
+    assert "`1` (Scaled)" in (first.culprit or "")
+    assert first.size == "rounding"
+    assert first.relative_difference is not None
+    assert first.relative_difference < 1e-6
+
+
+def test_the_earliest_difference_comes_before_one_higher_on_the_ladder(kept: Path) -> None:
+    place = kept.parents[3]
+    script = NO_COMPILER + SCRIPT.format(scaled="x").replace(".mean()", ".mean() * 1.01")
+    (place / "train.py").write_text(f"# a line more\n{script}")
+    job = _job(place, "night-4", place / "nightly")
+    with checks_here():
+        perform(job)
+    found = between(kept, job.recording, job.folder.parent, names=("night 1", "night 4"))
+    assert found.first is not None
+    assert (found.first.rung, found.first.iteration) == ("loss", 1)
+    line = next(n for n, text in enumerate(script.splitlines(), 2) if "* 1.01" in text)
+    assert found.source == f"train.py:{line}"
+    assert "\n-    loss = (model(x) - x.sum(1, keepdim=True)).square().mean()\n" in found.diff
+    assert (
+        "\n+    loss = (model(x) - x.sum(1, keepdim=True)).square().mean() * 1.01\n" in found.diff
+    )
 
 
 def test_the_sentence_has_operation_size_and_what_changed_around_it(moved: Operation) -> None:
     assert moved.sentence.startswith("First to differ from the last green night: ")
     assert "(Scaled), in iteration 1, on the rung forward, rounding-level" in moved.sentence
     assert any("train.py" in place for place in moved.around)
+
+
+def test_the_changed_line_is_known_also_where_no_cause_names_it(tmp_path: Path) -> None:
+    script = "import reprocheck\nvalue = 1.0\nfor step in range(3):\n"
+    script += "    reprocheck.log_loss(value)\n    value *= {rate}\n"
+    jobs = [_job(tmp_path, night, tmp_path / "nightly") for night in ("night-1", "night-2")]
+    for job, rate in zip(jobs, (0.5, 0.50000001), strict=True):
+        (tmp_path / "train.py").write_text(script.format(rate=rate))
+        with checks_here():
+            perform(job)
+    first, second = jobs
+    found = between(first.recording, second.recording, tmp_path / "out", names=("a", "b"))
+    assert found.source == "train.py:5"
+    assert found.diff.endswith("-    value *= 0.5\n+    value *= 0.50000001")
 
 
 def test_all_that_changed_around_it_is_named_and_much_of_it_counted(
@@ -113,7 +147,7 @@ def test_the_comparison_has_a_report(moved: Operation) -> None:
 
 def test_two_recordings_that_agree_are_said_to_agree(kept: Path, tmp_path: Path) -> None:
     found = between(kept, kept, tmp_path, names=("the last green night", "night 3"))
-    assert (found.rung, found.culprit, found.around) == ("", "", ())
+    assert (found.first, found.around, found.source) == (None, (), "")
     assert "agrees with that of the last green night in everything that both hold" in found.sentence
 
 

@@ -14,6 +14,7 @@ from reprocheck.suite.model import (
     Key,
     Night,
     OverviewRow,
+    Suspect,
     TargetCheck,
     TargetState,
 )
@@ -84,6 +85,12 @@ WHOLE_STATE = TargetState(
     changed={"torch": ("2.12.0", "2.13.0")},
     drift=(WHOLE_DIFFERENCE,),
     operation="aten::mm",
+    suspect=Suspect(
+        report="nights/n/b/train-compared-1",
+        source="train.py:4",
+        diff="-old\n+new",
+        commits=("4cc649203e93 New",),
+    ),
 )
 WHOLE_BASELINE = Baseline(
     target="c[lr=0.1]",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from reprocheck.suite.curves import pack
 from reprocheck.suite.execution import Job, Performed
 from reprocheck.suite.execution.local_executor import LocalExecutor
 from reprocheck.suite.history import open_history
-from reprocheck.suite.model import Baseline, Key, TargetCheck, TargetState
+from reprocheck.suite.model import Baseline, Key, Suspect, TargetCheck, TargetState
 from reprocheck.suite.night import Options, Outcome, run
 from reprocheck.suite.night.deeper import Wanted, adopt, keep, kept_place
 from reprocheck.suite.target import Target
@@ -42,6 +43,7 @@ class Nights:
     kept  after each night: the time of the kept recording, and what it is of
     """
 
+    folder: Path
     outcomes: list[Outcome]
     kept: list[tuple[int, dict[str, object]]]
     recordings: list[list[str]]
@@ -52,10 +54,14 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
     folder = tmp_path_factory.mktemp("suite")
     (folder / "reprocheck.toml").write_text(SETTINGS)
     suite = load(folder)
-    found = Nights([], [], [])
+    found = Nights(suite.folder, [], [], [])
     with checks_here(), open_history(suite.history) as history, LocalExecutor() as executor:
+        git(folder, "init", "-q")
         for start in (1, 2, 2):
             (folder / "train.py").write_text(TRAINING.format(start=start))
+            git(folder, "add", "train.py")
+            git(folder, "commit", "-q", "--allow-empty", "-m", f"Starts at {start}")
+            git(folder, "commit", "-q", "--allow-empty", "-m", "Notes")
             told = Told()
             outcome = run(suite, history, executor, Options(), told)
             (kept,) = (suite.folder / "kept").rglob("*.zip")
@@ -65,6 +71,13 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
             found.recordings.append(told.recordings)
             accept(history, history.final(outcome.night.id), "It is meant.", "somebody")
     return found
+
+
+def git(folder: Path, *words: str) -> None:
+    """Runs git with a user of its own."""
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=folder, check=True
+    )
 
 
 def state(outcome: Outcome) -> TargetState:
@@ -87,7 +100,21 @@ def test_a_failure_names_the_first_operation_that_differs_from_the_green_night(
     assert said.startswith(f"First to differ from night {first.night.id}: ")
     assert "in iteration 1" in said
     assert "train.py" in said
-    assert state(first).operation == ""
+    assert (state(first).operation, state(first).suspect) == ("", Suspect())
+
+
+def test_a_failure_names_the_changed_line_and_the_commits_that_change_its_file(
+    nights: Nights,
+) -> None:
+    suspect = state(nights.outcomes[1]).suspect
+    assert suspect.source == "train.py:3"
+    assert suspect.changed == (
+        "-    reprocheck.log_loss(1 / (step + 1))",
+        "+    reprocheck.log_loss(1 / (step + 2))",
+    )
+    assert [commit.partition(" ")[2] for commit in suspect.commits] == ["Starts at 2"]
+    assert suspect.report.startswith(f"nights/{nights.outcomes[1].night.id}/a/train-compared-")
+    assert (nights.folder / suspect.report / "report.html").is_file()
 
 
 def test_the_recording_of_accepted_curves_takes_the_place_of_the_one_before(

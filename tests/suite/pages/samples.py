@@ -19,6 +19,7 @@ from reprocheck.suite.model import (
     NightReport,
     RankSeries,
     State,
+    Suspect,
     TargetCheck,
     TargetReport,
     TargetState,
@@ -37,6 +38,13 @@ WORKDIR = Path("/data/nightly/examples")
 KNOWN = KnownIssue(why="PyTorch 1234", until="2026-12-31", link="https://example.org/1234")
 DRIFT = Difference(
     series="loss", first_bit=3, step=3.0, ulp=1, relative=1.2e-7, value=0.50000006, other=0.5
+)
+
+
+SUSPECT = Suspect(
+    source="model/loss.py:4",
+    diff=" def loss_of(x):\n-    return x * 0.1\n+    return x * 0.15",
+    commits=("4cc649203e93 Smoother labels",),
 )
 
 
@@ -184,7 +192,10 @@ def one_of_each() -> NightReport:
             found = replace(found, since=before.id)
         if word == "drift":
             found = replace(
-                found, drift=(DRIFT,), operation="aten.addmm in encoder.blocks.0, iteration 3"
+                found,
+                drift=(DRIFT,),
+                operation="aten.addmm in encoder.blocks.0, iteration 3",
+                suspect=replace(SUSPECT, report=f"nights/{now.id}/drift/drift-compared-1"),
             )
         if word == "expected drift":
             found = replace(found, changed={"torch": ("2.13.0", "2.14.0")})
@@ -262,6 +273,7 @@ def hostile() -> NightReport:
             replace(DRIFT, missing=True),
         ),
         operation=HOSTILE,
+        suspect=Suspect(report=HOSTILE, source=f"{HOSTILE}:1", diff=HOSTILE, commits=(HOSTILE,)),
     )
     check = bad(now, HOSTILE, reason=HOSTILE, place=HOSTILE, key=Key(facts={HOSTILE: HOSTILE}))
     kept = Baseline(target=HOSTILE, key=check.key, curves=b"", why=HOSTILE, who=HOSTILE, when=FIRST)
@@ -410,7 +422,9 @@ def _state_in(now: Night, name: str, life: str, number: int) -> TargetState:
     )
     if letter == "D":
         operation = "aten.addmm in encoder.blocks.0, iteration 3"
-        return replace(found, drift=(DRIFT,), operation=operation)
+        report = f"nights/{now.id}/{folder_name(name)}/train-compared-1"
+        suspect = replace(SUSPECT, report=report)
+        return replace(found, drift=(DRIFT,), operation=operation, suspect=suspect)
     if letter == "E":
         return replace(found, changed={"torch": ("2.13.0", "2.14.0")})
     return found

@@ -18,7 +18,7 @@ import xmlschema
 import reprocheck.suite.pages as pages
 from reprocheck.errors import ReportError
 from reprocheck.suite.history import open_history
-from reprocheck.suite.model import ORDER, NightReport, State, TargetReport
+from reprocheck.suite.model import ORDER, NightReport, State, Suspect, TargetReport
 from reprocheck.suite.pages import FORMATS, github, markdown, words, write
 from reprocheck.suite.reports import ordered, read, shown
 from tests.suite.pages.samples import (
@@ -245,9 +245,31 @@ def test_annotations_name_file_line_and_title_escaped() -> None:
     )
 
 
+def test_the_changed_line_is_in_every_format() -> None:
+    report = one_of_each()
+    drift = report.named("drift")
+    assert drift is not None
+    (line,) = (row for row in rendered("github", report).splitlines() if "title=drift" in row)
+    assert line.startswith("::error file=model/loss.py,line=4,title=drift%3A drift::")
+    assert "%0A- return x * 0.1%0A+ return x * 0.15%0A4cc649203e93 Smoother labels" in line
+    issue = markdown.issue(report.night, drift).decode()
+    for text in (issue, rendered("md", report), rendered("junit", report)):
+        assert (
+            "changed line: `model/loss.py:4`".replace("`", "" if "<?xml" in text else "`") in text
+        )
+        assert "changed by: 4cc649203e93 Smoother labels" in text
+        assert "-    return x * 0.1\n+    return x * 0.15" in text
+    document = json.loads(rendered("json", report))
+    (suspect,) = (one["suspect"] for one in document["targets"] if one["suspect"])
+    assert suspect["source"] == {"file": "model/loss.py", "line": 4}
+    assert suspect["report"].endswith("/drift/drift-compared-1")
+    assert suspect["commits"] == ["4cc649203e93 Smoother labels"]
+
+
 def test_an_annotation_without_a_cause_stands_at_the_first_line_of_the_script() -> None:
     drift = one_of_each().named("drift")
-    assert drift is not None
+    assert drift is not None and drift.state is not None
+    drift = replace(drift, state=replace(drift.state, suspect=Suspect()))
     shown = rendered("github", replace(one_of_each(), targets=(drift,)))
     assert shown.startswith("::error file=drift.py,line=1,title=drift")
 

@@ -64,7 +64,7 @@ def test_every_target_and_night_has_a_page_and_every_link_leads_somewhere(drawn:
             if link.startswith(("#", "data:")):
                 continue
             leads_to = (file.parent / unquote(link)).resolve()
-            if tag == "a" and "attempt-" in link:
+            if tag == "a" and ("attempt-" in link or "-compared-" in link):
                 assert leads_to.name == "report.html"
                 assert leads_to.is_relative_to(drawn.suite.folder / "nights")
             else:
@@ -97,6 +97,15 @@ def test_a_target_has_its_history_baseline_and_changes_of_the_environment(drawn:
         f'baseline accept transformer --night {night_id(23)} --why "REASON"',
     ):
         assert words in said
+
+
+def test_the_changed_line_its_commits_and_the_comparison_are_on_both_pages(drawn: Drawn) -> None:
+    for page in (drawn.newest, drawn.target("transformer")):
+        text = page.read_text()
+        assert "-    return x * 0.1\n+    return x * 0.15" in text
+        assert "model/loss.py:4" in text and "4cc649203e93 Smoother labels" in text
+        (link,) = re.findall(r'href="([^"]*compared[^"]*)"', text)
+        assert link.endswith("/transformer/train-compared-1/report.html")
 
 
 def test_a_check_that_recorded_nothing_changes_no_environment(tmp_path: Path) -> None:
