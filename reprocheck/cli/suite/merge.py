@@ -38,8 +38,8 @@ def command(
 ) -> int:
     """Join the shards of a night; tell what changed as a night does.
 
-    The same merge again changes nothing. Return the exit code of the newest night whose shards were looked at: of one that lacks shards
-    1 where a target fails, else 3; 0 where nothing was joined.
+    The same merge again changes nothing. Return the exit code of the newest night whose shards were
+    looked at: of one that lacks shards 1 where a target fails, else 3; 0 where nothing was joined.
     """
     from reprocheck.cli.suite.outcome import print_outcome
     from reprocheck.cli.terminal import standard_output
