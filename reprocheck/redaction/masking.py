@@ -12,6 +12,8 @@ from reprocheck.child.reprocheck_child.shared.masking import mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 
 SECRETS = "secret or address (masked)"
+SHORT, MOST_PLAIN = 200, 10_000
+"""Characters of texts that are remembered as having nothing to mask, and how many of them."""
 
 
 class Masking:
@@ -24,6 +26,8 @@ class Masking:
     def __init__(self, identity: tuple[str, str, str], known: Iterable[str] = ()) -> None:
         self._identity = identity
         self._redactor = Redactor(known)
+        self._plain: set[str] = set()
+        """Short texts that hold nothing to mask: nights repeat the same facts for every target."""
 
     @property
     def counts(self) -> Counter[str]:
@@ -32,7 +36,13 @@ class Masking:
 
     def masked(self, text: str) -> str:
         """Mask a text; its lines keep their number."""
-        return self._redactor.text(mask(text, *self._identity))
+        if text in self._plain and not self._redactor.in_key:
+            return text
+        shown = self._redactor.text(mask(text, *self._identity))
+        is_plain = shown == text and not self._redactor.in_key
+        if is_plain and len(text) < SHORT and len(self._plain) < MOST_PLAIN:
+            self._plain.add(text)
+        return shown
 
     def path(self, path: str) -> str:
         """Mask only names and tokens in a path."""

@@ -27,11 +27,12 @@ from reprocheck.errors import ReportError, UsageError
 from reprocheck.files.atomic import replacing
 from reprocheck.report import html
 from reprocheck.suite import texts
-from reprocheck.suite.model import Night, NightReport, TargetCheck
+from reprocheck.suite.baselines.accepted import AcceptedBaselines
+from reprocheck.suite.history.by_target import ByTarget
+from reprocheck.suite.model import Night, NightReport, TargetCheck, TargetState
 from reprocheck.suite.pages import links, night_page, overview_page, target_page
 from reprocheck.suite.pages.rows import Past
 from reprocheck.suite.reports import (
-    Accepted,
     folder_level,
     read,
     shown,
@@ -145,8 +146,16 @@ class _Site:
         yield self.overview()
 
     @cached_property
-    def _accepted(self) -> Accepted:
-        return Accepted(self._history.baselines())
+    def _accepted(self) -> AcceptedBaselines:
+        return AcceptedBaselines(self._history.baselines())
+
+    @cached_property
+    def _checks(self) -> ByTarget[TargetCheck]:
+        return ByTarget(self._history.checks_since(self._past.nights[0].id))
+
+    @cached_property
+    def _states(self) -> ByTarget[TargetState]:
+        return ByTarget(self._history.states_since(self._past.nights[0].id))
 
     def _read(self, night: Night) -> NightReport:
         found = read(self._history, night.id, self._suite, self._accepted)
@@ -197,7 +206,7 @@ class _Site:
 
     def _of_target(self, name: str) -> _Page:
         baselines = [
-            (one.key.digest, one.when, one.why, one.who) for one in self._accepted.of(name)
+            (one.key.digest, one.when, one.why, one.who) for one in self._accepted.baselines(name)
         ]
         known = (
             self._past.nights,
@@ -214,20 +223,12 @@ class _Site:
 
     def _told(self, name: str) -> target_page.Told:
         """Read the content of a target's page from the history."""
-        rows = self._past.known(name)
-        first = self._past.nights[0].id
-        # More attempts than the last ones of all nights are not asked for: the history may be long.
-        attempts = sum(row.attempts for row in rows)
         checks = [
             check if self._kept(check.night) else _without_report(check)
-            for check in self._history.checks(target=name, last=attempts, curves=True)
-            if check.night >= first
+            for check in self._checks.of(name)
         ]
-        states = [
-            state
-            for state in self._history.states(target=name, last=len(rows))
-            if state.night >= first
-        ]
+        states = self._states.of(name)
+        rows = self._past.known(name)
         newest = next(night for night in self._past.nights if night.id == rows[-1].night)
         report = target_report(
             name,
@@ -242,7 +243,7 @@ class _Site:
             report=found,
             checks=checks,
             states=states,
-            baselines=self._accepted.of(name),
+            baselines=self._accepted.baselines(name),
         )
         return replace(folder_level(told), issue=texts.issue(newest, found))
 

@@ -5,37 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from reprocheck.suite.baselines import Accepted, allowed_between, baseline_for, compare
+from reprocheck.model import LOSS_SERIES
+from reprocheck.suite.baselines import allowed_between, baseline_for, compare
 from reprocheck.suite.changes.shifts import REFERENCE, WINDOW, level
 from reprocheck.suite.changes.states import classify
 from reprocheck.suite.changes.target_facts import Known
 from reprocheck.suite.curves import unpack
+from reprocheck.suite.history import History
+from reprocheck.suite.history.look_back import LookBack
 from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, TargetState
 from reprocheck.suite.target import Target
 
 LOOK_BACK = 260
 """So many checks of a target before a night are looked at: what is older says little of today."""
-
-
-class Reads(Accepted, Protocol):
-    """List the queries of a history that are used here; see `reprocheck.suite.history.History`."""
-
-    def nights(self, last: int | None = None) -> tuple[Night, ...]: ...
-
-    def checks(
-        self,
-        night: str | None = None,
-        target: str | None = None,
-        last: int | None = None,
-        *,
-        curves: bool = False,
-    ) -> tuple[TargetCheck, ...]: ...
-
-    def states(
-        self, night: str | None = None, target: str | None = None, last: int | None = None
-    ) -> tuple[TargetState, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +29,33 @@ class _Read:
     since   how many nights are not before it: itself and later ones
     """
 
-    history: Reads
+    history: LookBack
     night: Night
     before: Mapping[str, Night]
     since: int
 
 
 def states_of_night(
-    history: Reads, night: Night, targets: Iterable[Target]
+    history: History, night: Night, targets: Iterable[Target]
 ) -> tuple[TargetState, ...]:
     """Return the states of every target that the suite has, and of those that it had the night
     before, by name. Nothing is written.
     """
+    past = LookBack(history, night, LOOK_BACK)
     settings = {target.name: target for target in targets}
     attempts: dict[str, list[TargetCheck]] = defaultdict(list)
-    for check in history.checks(night=night.id, curves=True):
+    for check in past.checks(night=night.id, curves=True):
         attempts[check.target].append(check)
-    nights = history.nights()
+    nights = past.nights()
     ids = [known.id for known in nights]
     count = ids.index(night.id) if night.id in ids else len(nights)
     before = dict(zip(ids[:count], nights, strict=False))
-    read = _Read(history, night, before, since=len(nights) - count)
+    read = _Read(past, night, before, since=len(nights) - count)
     names = {*night.targets, *attempts}
     # those that the suite had in the last night whose states are known, and since
     for earlier in reversed(nights[:count]):
         names.update(earlier.targets)
-        if history.states(night=earlier.id):
+        if past.states(night=earlier.id):
             break
     return tuple(
         classify(_known(read, name, settings.get(name), attempts[name])) for name in sorted(names)
@@ -96,7 +80,7 @@ def _known(
         return replace(known, now=now)
     asked = None if settings is None else settings.allow
     drift: tuple[Difference, ...] = ()
-    if now.curves:
+    if now.curves and now.curves != baseline.curves:
         drift = compare(unpack(now.curves), unpack(baseline.curves), now.rtol, now.atol)
     known = replace(
         known,
@@ -126,12 +110,13 @@ def _states(read: _Read, name: str, last: int) -> tuple[TargetState, ...]:
 
 def _levels(read: _Read, known: Known, baseline: Baseline) -> dict[str, float]:
     """Return the levels of the losses, relative to the baseline, of all nights with its key."""
-    reference = unpack(baseline.curves)
+    losses = (LOSS_SERIES, "")
+    reference = unpack(baseline.curves, losses)
     checks = list(_earlier(read, known.target, WINDOW + REFERENCE, curves=True))
     if known.now is not None:
         checks.append(known.now)
     found = {
-        check.night: level(unpack(check.curves), reference)
+        check.night: level(unpack(check.curves, losses), reference)
         for check in checks
         if check.key.digest == baseline.key.digest
     }

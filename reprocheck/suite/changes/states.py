@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from reprocheck.redaction import Redaction, redacted
@@ -71,8 +72,15 @@ def classify(known: Known) -> TargetState:
     if isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
         # without what its check quotes of a log
         reason = replace(reason, check=replace(reason.check, reason=reason.check.reason_to_paste))
-    changed_to_paste = redacted(state, Redaction("paste")).changed
+    changed_to_paste = _to_paste(tuple(found.changed.items()))
     return replace(state, sentence_to_paste=sentence(reason, changed_to_paste, since))
+
+
+@lru_cache(maxsize=1_000)
+def _to_paste(changed: tuple[tuple[str, tuple[str, str]], ...]) -> Mapping[str, tuple[str, str]]:
+    """Return changed facts as they may be pasted. What changed at one target changed at most."""
+    state = TargetState(night="", target="", state="unchanged", changed=dict(changed))
+    return redacted(state, Redaction("paste")).changed
 
 
 def _gone(known: Known) -> Found | None:

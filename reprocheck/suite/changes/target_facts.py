@@ -132,16 +132,17 @@ class Known:
         if self.varies and self.too_far:
             failed.add(self.night.id)
         found = []
-        before: TargetCheck | None = None
+        then: tuple[object, ...] = ()
         for check in self.checks:
-            good = passed(check) and check.night not in failed
-            both = check.good and not passed(check)
-            moved = False
-            if before is not None and before.key.facts and check.key.facts:
-                then, now = ((one.commit, one.key.facts, one.beside) for one in (before, check))
-                moved = then != now
-            found.append(Verdict(good=good, moved=moved, both=both))
-            before = check
+            passes = passed(check)
+            now = (check.commit, check.key.facts, check.beside) if check.key.facts else ()
+            verdict = Verdict(
+                good=passes and check.night not in failed,
+                moved=bool(then and now) and then != now,
+                both=check.good and not passes,
+            )
+            found.append(verdict)
+            then = now
         return found
 
     @cached_property

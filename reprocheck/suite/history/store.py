@@ -8,12 +8,25 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, Table, delete, insert, select, update
+import msgspec
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    Table,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, StatementError
 
@@ -54,8 +67,10 @@ PATIENCE = 1.0
 """Seconds within which a process that makes a file has written to it."""
 _NOT_OURS = (ValueError, TypeError, KeyError, OverflowError, RecursionError, StatementError)
 """What is raised where a row holds other than a history writes."""
-CHUNK = 500
-"""Digests that one statement asks for."""
+CHUNK = 20_000
+"""Digests that one statement asks for: SQLite takes 32,766 of them, PostgreSQL twice as many."""
+PORTION = 5_000
+"""Rows that are read at a time where there may be many."""
 
 
 def opened(address: str, *, create: bool, wait: float) -> History:
@@ -252,6 +267,78 @@ class History:
         with self._believed():
             return tuple(map(rows.state_of, reversed(self._read(query))))
 
+    def last_states(self, before: str | None = None) -> dict[str, TargetState]:
+        """Return the newest state of each target that has one, by name; `before`: only of nights
+        before this one.
+        """
+        columns = states.c
+        newest = select(columns.target, func.max(columns.night).label("night"))
+        if before is not None:
+            newest = newest.where(columns.night < before)
+        last = newest.group_by(columns.target).subquery()
+        same = (columns.target == last.c.target) & (columns.night == last.c.night)
+        with self._believed():
+            found = map(rows.state_of, self._read(select(states).join(last, same)))
+            return {state.target: state for state in found}
+
+    def states_of(
+        self, targets: Collection[str], last: int, *, before: str, failed: bool = False
+    ) -> dict[str, list[TargetState]]:
+        """Return the states of each of these targets in its last `last` nights before a night,
+        oldest first; `failed`: those alone that failed their night.
+        """
+        found: dict[str, list[TargetState]] = defaultdict(list)
+        if not targets:
+            return found
+        query = last_of_targets(states, states.c, targets, last, before=before)
+        if failed:
+            query = query.where(states.c.failed)
+        with self._believed():
+            for state in map(rows.state_of, self._read(query)):
+                found[state.target].append(state)
+        return found
+
+    def checks_since(self, night: str) -> Iterator[TargetCheck]:
+        """Yield the checks of a night and those after it with their curves, by target and night."""
+        since = checks.c.night >= night
+        used = self._read(select(checks.c.key, checks.c.beside).where(since).distinct())
+        with self._believed(), self.reading() as connection:
+            self._learn(facts, self._facts, (digest for row in used for digest in row))
+            order = (checks.c.target, checks.c.night, checks.c.attempt)
+            query = self._with_curves(checks).where(since).order_by(*order)
+            shared = self._shared
+            for row in connection.execute(query):
+                yield rows.check_of(row, shared)
+
+    def states_since(self, night: str) -> Iterator[TargetState]:
+        """Yield the states of a night and those after it, by target and night."""
+        query = select(states).where(states.c.night >= night)
+        with self._believed(), self.reading() as connection:
+            for row in connection.execute(query.order_by(states.c.target, states.c.night)):
+                yield rows.state_of(row)
+
+    def rows_as(self, kind: type[T], query: Select[Any]) -> Iterator[T]:
+        """Yield the rows of a query as `kind`, a Struct with the same columns, as they are read.
+
+        They come from the driver itself: as rows of SQLAlchemy they would cost twice the time.
+        """
+        kinds = list[kind]  # type: ignore[valid-type]
+        with self._believed(), self.reading() as connection:
+            cursor = connection.execute(query).cursor
+            while portion := cursor.fetchmany(PORTION):
+                yield from msgspec.convert(portion, kinds, strict=False)  # a bool is 0 or 1
+
+    def facts_of(
+        self, digest: str, beside: Callable[[], Iterable[str]] = tuple
+    ) -> Mapping[str, str]:
+        """Return facts of an environment. `beside`: digests that are read by the same statement if
+        these facts are not known yet.
+        """
+        if digest not in self._facts:
+            with self._believed():
+                self._learn(facts, self._facts, (digest, *beside()))
+        return self._facts[digest]
+
     def baseline(self, target: str, key: Key) -> Baseline | None:
         """Return the newest baseline of a target and environment key; None if none was accepted."""
         query = self._with_curves(baselines).where(
@@ -381,3 +468,36 @@ def _newest(
     if target is not None:
         query = query.where(table.c.target == target)
     return query.order_by(table.c.night.desc(), table.c.target.desc()).limit(last)
+
+
+def last_of_targets(
+    table: Table,
+    columns: Iterable[ColumnElement[Any]],
+    targets: Collection[str],
+    last: int,
+    *,
+    before: str,
+) -> Select[Any]:
+    """Return a query for rows of each of these targets in its last `last` nights before a night, by
+    target and night. The index of targets finds where each begins.
+    """
+    names = select(table.c.target).where(table.c.target.in_(targets)).distinct().subquery()
+    row = table.alias()
+    first = (
+        select(row.c.night)
+        .where(row.c.target == names.c.target, row.c.night < before)
+        .order_by(row.c.night.desc())
+        .limit(1)
+        .offset(last - 1)
+        .scalar_subquery()
+    )
+    begins = select(names.c.target, func.coalesce(first, "").label("night")).subquery()
+    same = (table.c.target == begins.c.target) & (table.c.night >= begins.c.night)
+    order = [table.c[name] for name in ("target", "night", "attempt") if name in table.c]
+    return (
+        select(*columns)
+        .select_from(begins)
+        .join(table, same)
+        .where(table.c.night < before)
+        .order_by(*order)
+    )

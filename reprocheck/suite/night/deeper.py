@@ -19,6 +19,7 @@ import msgspec
 from reprocheck.errors import ReprocheckError, UsageError
 from reprocheck.files.atomic import replacing
 from reprocheck.suite import curves
+from reprocheck.suite.baselines.accepted import AcceptedBaselines
 from reprocheck.suite.baselines.operation import between
 from reprocheck.suite.execution import Job, Performed, perform
 from reprocheck.suite.history import History
@@ -74,12 +75,13 @@ def wanted(
     states: Mapping[str, TargetState],
 ) -> tuple[Wanted, ...]:
     """Return the deeper recordings to make after the checks of a night."""
+    accepted = AcceptedBaselines(history.baselines())
     found = []
     for check in checks:
         state = states.get(check.target)
         if state is None or check.verdict not in COMPARABLE:
             continue
-        baseline = history.baseline(check.target, check.key)
+        baseline = accepted.counting(check)
         file = suite.folder / kept_place(check.target, check.key)
         if baseline is not None:
             adopt(suite, baseline)
