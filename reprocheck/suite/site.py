@@ -29,6 +29,7 @@ from reprocheck.report import html
 from reprocheck.suite import texts
 from reprocheck.suite.baselines.accepted import AcceptedBaselines
 from reprocheck.suite.history.by_target import ByTarget
+from reprocheck.suite.history.maintenance import last_places
 from reprocheck.suite.model import Night, NightReport, TargetCheck, TargetState
 from reprocheck.suite.pages import links, night_page, overview_page, target_page
 from reprocheck.suite.pages.rows import Past
@@ -162,7 +163,7 @@ class _Site:
         if self._kept(night.id):
             return found
         bare = (
-            replace(target, attempts=tuple(map(_without_report, target.attempts)))
+            replace(target, attempts=tuple(map(self._with_report, target.attempts)))
             for target in found.targets
         )
         return replace(found, targets=tuple(bare))
@@ -173,6 +174,16 @@ class _Site:
         """
         keep = self._suite.keep_nights
         return keep is None or night in [kept.id for kept in self._past.nights[-keep:]]
+
+    def _with_report(self, check: TargetCheck) -> TargetCheck:
+        """Return a check without its report folder if that is removed."""
+        if self._kept(check.night) or (check.night, check.target) in self._stays:
+            return check
+        return replace(check, folder="")
+
+    @cached_property
+    def _stays(self) -> set[tuple[str, str]]:
+        return last_places(self._history)
 
     @cached_property
     def _newest(self) -> NightReport:
@@ -223,10 +234,7 @@ class _Site:
 
     def _told(self, name: str) -> target_page.Told:
         """Read the content of a target's page from the history."""
-        checks = [
-            check if self._kept(check.night) else _without_report(check)
-            for check in self._checks.of(name)
-        ]
+        checks = [self._with_report(check) for check in self._checks.of(name)]
         states = self._states.of(name)
         rows = self._past.known(name)
         newest = next(night for night in self._past.nights if night.id == rows[-1].night)
@@ -246,10 +254,6 @@ class _Site:
             baselines=self._accepted.baselines(name),
         )
         return replace(folder_level(told), issue=texts.issue(newest, found))
-
-
-def _without_report(check: TargetCheck) -> TargetCheck:
-    return replace(check, folder="")
 
 
 def _digest(*parts: object) -> str:

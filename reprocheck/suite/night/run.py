@@ -16,7 +16,7 @@ from reprocheck.suite.execution.perform import commit_of
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, TargetCheck, TargetState
 from reprocheck.suite.night import deeper
-from reprocheck.suite.night.folder import claimed_for_this_process, new_id, prepare, remove_old
+from reprocheck.suite.night.folder import claimed_for_this_process, new_id, prepare
 from reprocheck.suite.night.plan import (
     Options,
     Plan,
@@ -26,6 +26,7 @@ from reprocheck.suite.night.plan import (
     longest_first,
     to_resume,
 )
+from reprocheck.suite.night.prune import remove_old
 from reprocheck.suite.targets import Suite, missing
 
 TICK = 0.2
@@ -201,7 +202,7 @@ def run(
             history.put_states(states)
         night = replace(night, ended=time.time())
         history.end_night(night.id, night.ended or 0.0)
-        remove_old(suite, night)
+        remove_old(suite, history, night)
     return Outcome(night=night, checks=history.final(night.id), states=states)
 
 

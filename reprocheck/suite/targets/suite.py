@@ -20,6 +20,8 @@ from reprocheck.suite.targets.selection import selected
 from reprocheck.suite.targets.values import OF_THE_SUITE, read
 
 FOLDER = "nightly"
+KEEP = 30
+"""Nights whose report folders a new suite keeps: a month."""
 HISTORY = "history.sqlite"
 _SQLITE = "sqlite:///"
 
