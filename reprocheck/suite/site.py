@@ -217,7 +217,7 @@ class _Site:
 
     def _of_target(self, name: str) -> _Page:
         baselines = [
-            (one.key.digest, one.when, one.why, one.who) for one in self._accepted.baselines(name)
+            (one.key.digest, one.when, one.why, one.who) for one in self._accepted.of(name)
         ]
         known = (
             self._past.nights,
@@ -251,7 +251,7 @@ class _Site:
             report=found,
             checks=checks,
             states=states,
-            baselines=self._accepted.baselines(name),
+            baselines=self._accepted.of(name),
         )
         return replace(folder_level(told), issue=texts.issue(newest, found))
 

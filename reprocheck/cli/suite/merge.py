@@ -39,14 +39,14 @@ def command(
     Exit 0 also where shards are missing: it says so.
     """
     from reprocheck.cli.terminal import standard_output
-    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history import open_suite
     from reprocheck.suite.night.folder import prepare
     from reprocheck.suite.targets import load
 
     suite = load(Path.cwd())
     sources = [_source(name, suite) for name in shards or ()]
     prepare(suite.folder)
-    with open_history(suite.history) as history:
+    with open_suite(suite) as history:
         from reprocheck.suite.changes import states_of_night
         from reprocheck.suite.history.shards import join, joined_in, settle, without_states
 

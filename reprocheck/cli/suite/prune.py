@@ -26,14 +26,14 @@ def command(
     """
     from reprocheck.cli.terminal import standard_output
     from reprocheck.language import count
-    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history import open_suite
     from reprocheck.suite.history.maintenance import compact, old_rows, remove_old_rows
     from reprocheck.suite.night import prune
     from reprocheck.suite.targets import load
 
     out = standard_output()
     suite = load(Path.cwd())
-    with open_history(suite.history, create=False) as opened:
+    with open_suite(suite, create=False) as opened:
         found = prune.superfluous(suite, opened)
         size = sum(one.size for one in found)
         for one in found:

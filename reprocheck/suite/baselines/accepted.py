@@ -16,11 +16,9 @@ class AcceptedBaselines:
         for baseline in baselines:
             self._by_target[baseline.target].append(baseline)
 
-    def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
-        """Return all baselines of a target, or of all targets."""
-        if target is not None:
-            return tuple(self._by_target.get(target, ()))
-        return tuple(one for of_target in self._by_target.values() for one in of_target)
+    def of(self, target: str) -> tuple[Baseline, ...]:
+        """Return all baselines of a target."""
+        return tuple(self._by_target.get(target, ()))
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
         """Return the baseline that counts for a target and environment key; None if there is

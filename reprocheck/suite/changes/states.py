@@ -15,9 +15,7 @@ from reprocheck.suite.changes.shifts import shift
 from reprocheck.suite.changes.target_facts import (
     Known,
     between,
-    changed,
-    facts,
-    facts_of_baseline,
+    changed_since,
     passed,
 )
 from reprocheck.suite.changes.words import sentence
@@ -326,7 +324,7 @@ def _drifted(known: Known, state: State, *, failed: bool = False) -> Found:
         state=state,
         failed=failed,
         since=since,
-        changed=changed(facts_of_baseline(known.baseline), facts(_checked(known))),
+        changed=changed_since(known.baseline, _checked(known)),
         reason=reasons.Drifted(
             drift=known.too_far or known.moved,
             failed=failed,

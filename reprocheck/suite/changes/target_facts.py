@@ -175,6 +175,16 @@ def facts_of_baseline(baseline: Baseline) -> dict[str, str]:
     return _with_commit({**baseline.environment, **baseline.key.facts}, baseline.commit)
 
 
+def changed_since(baseline: Baseline, check: TargetCheck) -> dict[str, tuple[str, str]]:
+    """Return the facts that differ between a baseline's check and another one. A baseline from a
+    file has those of its key alone where the history does not know the check.
+    """
+    now = facts(check)
+    if not baseline.environment:
+        now = _with_commit(dict(check.key.facts), check.commit)
+    return changed(facts_of_baseline(baseline), now)
+
+
 def _with_commit(known: dict[str, str], commit: str) -> dict[str, str]:
     if commit:
         known[COMMIT] = commit

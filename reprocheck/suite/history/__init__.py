@@ -23,27 +23,38 @@ from typing import TYPE_CHECKING
 from reprocheck.suite.history.errors import HistoryError
 
 if TYPE_CHECKING:
-    from reprocheck.suite.history.store import History
+    from pathlib import Path
 
-__all__ = ["History", "HistoryError", "open_history"]
+    from reprocheck.suite.history.store import History
+    from reprocheck.suite.targets import Suite
+
+__all__ = ["History", "HistoryError", "open_history", "open_suite"]
 
 WAIT = 30.0
 """Seconds for which a database that another process has locked, or that is gone, is waited for."""
 
 
-def open_history(url: str, *, create: bool = True, wait: float = WAIT) -> History:
+def open_history(
+    url: str, *, create: bool = True, wait: float = WAIT, baselines: Path | None = None
+) -> History:
     """Return the history at a URL, a context manager; its tables are made where there are none.
 
     url     `sqlite:////folder/history.sqlite`, or `postgresql://user:password@host/database`
     create  False: a history that is not there yet is an error
     wait    seconds for which a locked or lost database is waited for
+    baselines  the file of the baselines that count; None: those that the history records count
 
     Raises HistoryError, which says what to do.
     """
     _refuse_without_libraries()
     from reprocheck.suite.history.store import opened
 
-    return opened(url, create=create, wait=wait)
+    return opened(url, create=create, wait=wait, baselines=baselines)
+
+
+def open_suite(suite: Suite, *, create: bool = True) -> History:
+    """Return the history of a suite, with the baselines that count in it. Raises HistoryError."""
+    return open_history(suite.history, create=create, baselines=suite.baselines)
 
 
 def __getattr__(name: str) -> object:

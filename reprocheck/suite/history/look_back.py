@@ -92,7 +92,8 @@ class LookBack:
         self._night = night
         self._last = last
         self._nights = history.nights()
-        self._accepted = AcceptedBaselines(history.baselines())
+        self._baselines = history.baselines()
+        self._accepted = AcceptedBaselines(self._baselines)
         self._of_nights: dict[str, tuple[TargetCheck, ...]] = {}
         self._facts: dict[str, StoredFacts] = {}
         self._keys: dict[str, Key] = {}
@@ -107,7 +108,7 @@ class LookBack:
 
     def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
         """Return the baselines of a target, or all, newest first."""
-        return self._accepted.baselines(target)
+        return self._baselines if target is None else self._accepted.of(target)
 
     def checks(
         self,
@@ -148,7 +149,7 @@ class LookBack:
 
     @cached_property
     def _varying(self) -> frozenset[str]:
-        return frozenset(one.target for one in self.baselines() if not one.bitwise)
+        return frozenset(one.target for one in self._baselines if not one.bitwise)
 
     @cached_property
     def _failed_of_varying(self) -> dict[str, list[TargetState]]:

@@ -199,15 +199,14 @@ def merge(into: History, other: History, bring: Bring) -> Merged:
     # what was accepted there after the newest baseline of the same target and key here
     here = {
         (baseline.target, baseline.key.digest): baseline.when
-        for baseline in reversed(into.baselines())
+        for baseline in reversed(into.recorded_baselines())
     }
     later = [
         baseline
         for baseline in reversed(other.baselines())
         if baseline.when > here.get((baseline.target, baseline.key.digest), float("-inf"))
     ]
-    for baseline in later:
-        into.accept(baseline)
+    into.record_baselines(*later)
     unended = tuple(night for night in nights_there if night.ended is None)
     return Merged(nights=new, baselines=len(later), unended=unended)
 

@@ -30,6 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, StatementError
 
+from reprocheck.suite.baselines.file import BaselineFile, joined
 from reprocheck.suite.history import overview, rows
 from reprocheck.suite.history.engine import (
     WRITES,
@@ -73,10 +74,11 @@ PORTION = 5_000
 """Rows that are read at a time where there may be many."""
 
 
-def opened(address: str, *, create: bool, wait: float) -> History:
+def opened(address: str, *, create: bool, wait: float, baselines: Path | None = None) -> History:
     """Return the history at a URL; `reprocheck.suite.history.open_history` says more."""
     url = parsed(address)
-    history = History(engine_of(url, wait=wait), shown(address), wait=wait)
+    file = BaselineFile(baselines) if baselines else None
+    history = History(engine_of(url, wait=wait), shown(address), wait=wait, file=file)
     if url.get_backend_name() == "sqlite":
         _prepare_file(url, history.where, create=create, wait=wait)
     with history.reading() as connection:
@@ -144,8 +146,11 @@ class History:
     Every method raises HistoryError if the database does not do what it should.
     """
 
-    def __init__(self, engine: Engine, where: str, *, wait: float) -> None:
+    def __init__(
+        self, engine: Engine, where: str, *, wait: float, file: BaselineFile | None = None
+    ) -> None:
         self.where = where
+        self.file = file
         self._engine = engine
         self._wait = wait
         self._facts: dict[str, Mapping[str, str]] = {}
@@ -198,22 +203,31 @@ class History:
 
         self.written(write)
 
-    def accept(self, baseline: Baseline) -> None:
-        """Record a baseline, which from now on replaces older ones of its target and environment
-        key.
+    def accept(self, *several: Baseline) -> None:
+        """Record baselines, which from now on replace older ones of their targets and environment
+        keys, also in the file of baselines.
         """
+        if self.file is not None:
+            self.file.put(several)
+        self.record_baselines(*several)
+
+    def record_baselines(self, *several: Baseline) -> None:
+        """Record baselines in the database alone."""
 
         def write(connection: Connection) -> None:
-            rows.facts(connection, (baseline.key.facts, baseline.environment))
-            rows.curves(connection, (baseline.curves,))
-            connection.execute(insert(baselines).values(rows.row_of_baseline(baseline)))
+            rows.facts(connection, (one for each in several for one in _facts_of(each)))
+            rows.curves(connection, (one.curves for one in several))
+            for one in several:
+                connection.execute(insert(baselines).values(rows.row_of_baseline(one)))
 
         self.written(write)
 
     def reset(self, target: str, key: Key | None = None) -> int:
-        """Remove the baselines of a target, of one environment key or of all; return how many there
-        were.
+        """Remove the baselines of a target, of one environment key or of all, also from the file of
+        baselines; return how many the database had.
         """
+        if self.file is not None:
+            self.file.remove(target, key)
         removal = delete(baselines).where(baselines.c.target == target)
         if key is not None:
             removal = removal.where(baselines.c.key == key.digest)
@@ -341,6 +355,9 @@ class History:
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
         """Return the newest baseline of a target and environment key; None if none was accepted."""
+        if self.file is not None:
+            same = (one for one in self.baselines(target) if one.key.digest == key.digest)
+            return next(same, None)
         query = self._with_curves(baselines).where(
             baselines.c.target == target, baselines.c.key == key.digest
         )
@@ -349,8 +366,16 @@ class History:
 
     def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
         """Return all baselines of a target or of all targets, by target, those accepted last
-        first.
+        first. Where a file holds those that count, the recorded ones are the history of these.
         """
+        recorded = self.recorded_baselines(target)
+        if self.file is None:
+            return recorded
+        in_file = (one for one in self.file.read() if target in (None, one.target))
+        return joined(in_file, recorded)
+
+    def recorded_baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
+        """Return the baselines in the database, as `baselines` does."""
         query = self._with_curves(baselines)
         if target is not None:
             query = query.where(baselines.c.target == target)
@@ -457,6 +482,10 @@ class History:
     def _with_curves(self, table: Table) -> Select[Any]:
         joined = table.outerjoin(curves, table.c.curves == curves.c.digest)
         return select(table, curves.c.packed).select_from(joined)
+
+
+def _facts_of(baseline: Baseline) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    return baseline.key.facts, baseline.environment
 
 
 def _newest(

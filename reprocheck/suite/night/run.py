@@ -10,6 +10,7 @@ from typing import Protocol
 
 from reprocheck._version import __version__
 from reprocheck.errors import UsageError
+from reprocheck.suite.baselines.accept import reset_command
 from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.execution import Executor, Job, Performed, read
 from reprocheck.suite.execution.perform import commit_of
@@ -179,6 +180,7 @@ def run(
     folder of the suite cannot be written, HistoryError.
     """
     prepare(suite.folder)
+    refuse_unknown(suite, history)
     if options.resume:
         night = to_resume(history, options.resume)
     else:
@@ -204,6 +206,20 @@ def run(
         history.end_night(night.id, night.ended or 0.0)
         remove_old(suite, history, night)
     return Outcome(night=night, checks=history.final(night.id), states=states)
+
+
+def refuse_unknown(suite: Suite, history: History) -> None:
+    """Raise UsageError if the file of baselines names a target that the suite does not have."""
+    if history.file is None:
+        return
+    known = {target.name for target in suite.targets}
+    unknown = sorted({one.target for one in history.baselines()} - known)
+    if unknown:
+        raise UsageError(
+            f"{history.file.path} has a baseline of target {unknown[0]!r}, which the suite does"
+            " not have.",
+            f"Correct its field target, or remove it: {reset_command(unknown[0])}",
+        )
 
 
 def _deeper(

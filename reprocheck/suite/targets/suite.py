@@ -40,6 +40,7 @@ class Suite:
     file         the settings file
     webhooks     URLs; `$NAME` in them, and in `history`, stands for an environment variable, and is
                  left as it is where that is not set
+    baselines    the file of the baselines that count; None: those in the history do
     keep_nights  how many nights keep their report folders; older folders are removed; None: all
     """
 
@@ -49,6 +50,7 @@ class Suite:
     file: Path
     webhooks: tuple[str, ...] = ()
     keep_nights: int | None = None
+    baselines: Path | None = None
 
     def select(
         self, names: Sequence[str] = (), tags: Sequence[str] = (), shard: str = ""
@@ -155,6 +157,7 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
         file=found.file,
         webhooks=tuple(map(os.path.expandvars, keys.get("webhooks", ()))),
         keep_nights=keys.get("keep"),
+        baselines=one_target.absolute(base, keys["baselines"]) if "baselines" in keys else None,
     )
 
 

@@ -210,6 +210,7 @@ OF_THE_SUITE: Mapping[str, Kind] = {
         allowed="the URL of a database, such as postgresql+psycopg://nightly@db/nightly",
         parse=_text,
     ),
+    "baselines": Kind(allowed='the path of a file, such as "baselines.json"', parse=_text),
     "webhooks": Kind(allowed="a URL or a list of URLs", parse=_texts),
     "keep": Kind(allowed="a number of nights, 1 or more, or all", parse=_nights),
     "defaults": TABLE,
