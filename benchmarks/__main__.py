@@ -23,6 +23,7 @@ from benchmarks import (
     scan,
     starts,
     suite_history,
+    suite_night,
     suite_pages,
     suite_simulation,
     table,
@@ -49,6 +50,7 @@ MEASUREMENTS: Mapping[str, Measure] = {
 }
 SUITE: Mapping[str, Measure] = {
     "suite-history": suite_history.measure,
+    "suite-night": suite_night.measure,
     "suite-pages": suite_pages.pages,
     "suite-simulation": suite_simulation.measure,
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from reprocheck.child.reprocheck_child.shared.masking import mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
@@ -14,6 +15,14 @@ from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 SECRETS = "secret or address (masked)"
 SHORT, MOST_PLAIN = 200, 10_000
 """Characters of texts that are remembered as having nothing to mask, and how many of them."""
+
+
+@lru_cache(maxsize=8)
+def _plain_texts(identity: tuple[str, str, str], known: tuple[str, ...]) -> set[str]:
+    """Return the short texts that were found to hold nothing to mask; those who mask for the same
+    identity fill it. The pages of a night repeat the same facts for every target.
+    """
+    return set()
 
 
 class Masking:
@@ -25,9 +34,9 @@ class Masking:
 
     def __init__(self, identity: tuple[str, str, str], known: Iterable[str] = ()) -> None:
         self._identity = identity
+        known = tuple(known)
         self._redactor = Redactor(known)
-        self._plain: set[str] = set()
-        """Short texts that hold nothing to mask: nights repeat the same facts for every target."""
+        self._plain = _plain_texts(identity, known)
 
     @property
     def counts(self) -> Counter[str]:
@@ -85,6 +94,8 @@ def printable(text: str) -> str:
     """Return `text` as a terminal would have left it: codes gone, lines that a carriage return
     overwrote dropped, control characters replaced.
     """
+    if text.isprintable():
+        return text
     text = _LINE_BREAK.sub("\n", _TERMINAL.sub("", valid(text)))
     if "\r" in text:
         text = "\n".join(_last_drawn(line) for line in text.split("\n"))
