@@ -24,14 +24,20 @@ class BaselineFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._read: tuple[bytes | None, tuple[Baseline, ...]] = None, ()
 
     def read(self) -> tuple[Baseline, ...]:
         """Return the baselines in the file; none if there is no file. Raises BaselineError."""
-        return tuple(document.baseline_of(one, str(self.path)) for one in self._entries())
+        content = self._content()
+        if content != self._read[0]:  # a night reads it several times
+            found = self._entries(content)
+            baselines = tuple(document.baseline_of(one, str(self.path)) for one in found)
+            self._read = content, baselines
+        return self._read[1]
 
     def put(self, several: Iterable[Baseline]) -> None:
         """Add baselines, each in the place of the entry of its target and key."""
-        found = {_place(one): one for one in self._entries()}
+        found = {_place(one): one for one in self._entries(self._content())}
         for baseline in several:
             # the facts beside the key are in the history
             entry = document.entry_of(replace(baseline, environment={}))
@@ -43,7 +49,7 @@ class BaselineFile:
 
     def remove(self, target: str, key: Key | None = None) -> None:
         """Remove the entries of a target, of one environment key or of all."""
-        found = self._entries()
+        found = self._entries(self._content())
         going = [
             one
             for one in found
@@ -52,16 +58,19 @@ class BaselineFile:
         if going:
             self._write(one for one in found if one not in going)
 
-    def _entries(self) -> tuple[Entry, ...]:
+    def _entries(self, content: bytes | None) -> tuple[Entry, ...]:
+        return () if content is None else document.entries(content, str(self.path))
+
+    def _content(self) -> bytes | None:
+        """Return the content of the file; None if there is no file."""
         try:
-            content = self.path.read_bytes()
+            return self.path.read_bytes()
         except FileNotFoundError:
-            return ()
+            return None
         except OSError as error:
             raise BaselineError(
                 f"{self.path} cannot be read: {error.strerror}.", "Name another file of baselines."
             ) from None
-        return document.entries(content, str(self.path))
 
     def _write(self, entries: Iterable[Entry]) -> None:
         content = document.content_of(sorted(entries, key=_place))

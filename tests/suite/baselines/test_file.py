@@ -140,6 +140,13 @@ def test_two_baselines_of_one_target_and_key_are_an_error(history: History, file
         history.baselines()
 
 
+def test_an_empty_file_is_damaged_and_none_has_no_baselines(history: History, file: Path) -> None:
+    assert history.baselines() == ()
+    file.touch()
+    with pytest.raises(BaselineError, match="cannot be read"):
+        history.baselines()
+
+
 def test_a_file_of_somebody_else_is_not_written(history: History, file: Path) -> None:
     file.write_text("{}")
     with pytest.raises(BaselineError, match=re.escape(str(file))):
