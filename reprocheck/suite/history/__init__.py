@@ -1,18 +1,18 @@
 """What is kept of every check: one database for all nights, SQLite or PostgreSQL.
 
-errors    what can go wrong with a history, as errors for people
-address   the URL of a history
-engine    a connection to it: what SQLite and PostgreSQL are told
-tables    the tables
-rows      the data of a suite as rows, and back
-creation  the tables, made where there are none
-keep      rows that are added where they are not there yet
-overview  every target in every one of the last nights
-store     the history itself: what is written and asked
-timeline  one target, night by night
-export    files for other programs
-shards    the shards of a night as one night, and one history in another
-folders   the report folders that belong to them
+errors       what can go wrong with a history, as errors for people
+engine       its URL, and a connection to it: what SQLite and PostgreSQL are told
+tables       the tables
+rows         the data of a suite as rows, and back
+overview     every target in every one of the last nights
+store        the history itself: what is written and asked
+look_back    what a night asks of those before it, for all targets at once
+by_target    rows of which those of one target are in memory at a time
+timeline     one target, night by night
+export       files for other programs
+shards       the shards of a night as one night, and one history in another
+maintenance  what always stays in it, rows that may go, a copy, damage
+artifact     the history that another machine has left
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def _reports(suite: Suite, history: History, keep: int, newest: str) -> Superflu
     where nothing in them stays.
     """
     root = suite.folder / NIGHTS
-    older = sorted(path for path in root.glob("*") if path.name < newest)
+    older = sorted(path for path in root.glob("*") if path.is_dir() and path.name < newest)
     stays = {root / night / folder_name(target) for night, target in last_places(history)}
     found: list[Path] = []
     for night in older[: max(len(older) + 1 - keep, 0)]:
