@@ -110,6 +110,8 @@ class Known:
         """Return the evidence that the target fails by chance (is intermittent), over all nights;
         None if there is none.
         """
+        if not self.varies and all(map(passed, self.checks)):
+            return None  # of most targets: nothing ever failed
         return comes_and_goes(self._verdicts, varies=self.varies)
 
     @cached_property
@@ -131,17 +133,21 @@ class Known:
             failed.update(state.night for state in self.states if state.failed)
         if self.varies and self.too_far:
             failed.add(self.night.id)
-        found = []
+        # of the passes before the first failure nothing is asked
+        passes = (passed(check) and not self.varies for check in self.checks)
+        quiet = next((index for index, good in enumerate(passes) if not good), len(self.checks))
+        found = [Verdict(good=True)] * quiet
         then: tuple[object, ...] = ()
-        for check in self.checks:
-            passes = passed(check)
+        for index, check in enumerate(self.checks[max(quiet - 1, 0) :], start=max(quiet - 1, 0)):
             now = (check.commit, check.key.facts, check.beside) if check.key.facts else ()
-            verdict = Verdict(
-                good=passes and check.night not in failed,
-                moved=bool(then and now) and then != now,
-                both=check.good and not passes,
-            )
-            found.append(verdict)
+            if index >= quiet:
+                good = passed(check)
+                verdict = Verdict(
+                    good=good and check.night not in failed,
+                    moved=bool(then and now) and then != now,
+                    both=check.good and not good,
+                )
+                found.append(verdict)
             then = now
         return found
 
