@@ -29,7 +29,6 @@ from reprocheck.report import html
 from reprocheck.suite import texts
 from reprocheck.suite.baselines.accepted import AcceptedBaselines
 from reprocheck.suite.history.by_target import ByTarget
-from reprocheck.suite.history.maintenance import last_places
 from reprocheck.suite.model import Night, NightReport, TargetCheck, TargetState
 from reprocheck.suite.pages import links, night_page, overview_page, target_page
 from reprocheck.suite.pages.rows import Past
@@ -183,6 +182,8 @@ class _Site:
 
     @cached_property
     def _stays(self) -> set[tuple[str, str]]:
+        from reprocheck.suite.history.maintenance import last_places
+
         return last_places(self._history)
 
     @cached_property

@@ -14,11 +14,14 @@ def command(
     """Copy the history into a file, also while a night is under way."""
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite.history import open_history
-    from reprocheck.suite.history.engine import url_of_file
-    from reprocheck.suite.history.maintenance import backup
     from reprocheck.suite.targets import load
 
     suite = load(Path.cwd())
+    open_history(suite.history, create=False).close()
+
+    from reprocheck.suite.history.engine import url_of_file
+    from reprocheck.suite.history.maintenance import backup
+
     backup(suite.history, file)
     with open_history(url_of_file(file), create=False) as copy:
         nights = len(copy.nights())

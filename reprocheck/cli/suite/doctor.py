@@ -15,14 +15,13 @@ def command() -> int:
     """Look at the history and the folder of the suite. Exit code 1: something is to be done."""
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite.history import open_suite
-    from reprocheck.suite.history.engine import shown
     from reprocheck.suite.night.prune import size_of
     from reprocheck.suite.targets import load
 
     out = standard_output()
     suite = load(Path.cwd())
     with open_suite(suite, create=False) as history:
-        out.line(f"history  {shown(suite.history)}")
+        out.line(f"history  {history.where}")
         nights = history.nights()
         if nights:
             out.line(f"nights   {len(nights):,}, {nights[0].id} to {nights[-1].id}")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 from reprocheck.cli.parameters import option
-from reprocheck.suite.changes.night_states import LOOK_BACK
 
 
 def command(
@@ -16,7 +15,7 @@ def command(
         option(
             "--history",
             metavar="NIGHTS",
-            min=LOOK_BACK,
+            min=260,  # the states look back so far
             help="Also rows of the history before its last so many nights.",
         ),
     ] = None,
@@ -27,8 +26,8 @@ def command(
     from reprocheck.cli.terminal import standard_output
     from reprocheck.language import count
     from reprocheck.suite.history import open_suite
-    from reprocheck.suite.history.maintenance import compact, old_rows, remove_old_rows
-    from reprocheck.suite.night import prune
+    from reprocheck.suite.night import prune  # it says what to install where it cannot be had
+    from reprocheck.suite.history.maintenance import compact, old_rows, remove_old_rows  # isort: skip
     from reprocheck.suite.targets import load
 
     out = standard_output()
