@@ -23,6 +23,7 @@ from benchmarks import (
     scan,
     starts,
     suite_history,
+    suite_night,
     suite_nights,
     suite_pages,
     suite_simulation,
@@ -50,6 +51,7 @@ MEASUREMENTS: Mapping[str, Measure] = {
 }
 SUITE: Mapping[str, Measure] = {
     "suite-history": suite_history.measure,
+    "suite-night": suite_night.measure,
     "suite-pages": suite_pages.pages,
     "suite-simulation": suite_simulation.measure,
     "suite-nights": suite_nights.measure,

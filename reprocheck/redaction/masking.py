@@ -8,11 +8,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from reprocheck.child.reprocheck_child.shared.masking import mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 
 SECRETS = "secret or address (masked)"
+SHORT, MOST_PLAIN = 200, 10_000
+"""Characters of texts that are remembered as having nothing to mask, and how many of them."""
+
+
+@lru_cache(maxsize=8)
+def _plain_texts(identity: tuple[str, str, str], known: tuple[str, ...]) -> set[str]:
+    """Return the short texts that were found to hold nothing to mask.
+
+    Those who mask for the same identity fill it. The pages of a night repeat the same facts for
+    every target.
+    """
+    return set()
 
 
 class Masking:
@@ -24,7 +37,9 @@ class Masking:
 
     def __init__(self, identity: tuple[str, str, str], known: Iterable[str] = ()) -> None:
         self._identity = identity
+        known = tuple(known)
         self._redactor = Redactor(known)
+        self._plain = _plain_texts(identity, known)
 
     @property
     def counts(self) -> Counter[str]:
@@ -33,7 +48,13 @@ class Masking:
 
     def masked(self, text: str) -> str:
         """Mask a text; its lines keep their number."""
-        return self._redactor.text(mask(text, *self._identity))
+        if text in self._plain and not self._redactor.in_key:
+            return text
+        shown = self._redactor.text(mask(text, *self._identity))
+        is_plain = shown == text and not self._redactor.in_key
+        if is_plain and len(text) < SHORT and len(self._plain) < MOST_PLAIN:
+            self._plain.add(text)
+        return shown
 
     def path(self, path: str) -> str:
         """Mask only names and tokens in a path."""
@@ -76,6 +97,8 @@ def printable(text: str) -> str:
 
     Codes gone, lines that a carriage return overwrote dropped, control characters replaced.
     """
+    if text.isprintable():
+        return text
     text = _LINE_BREAK.sub("\n", _TERMINAL.sub("", valid(text)))
     if "\r" in text:
         text = "\n".join(_last_drawn(line) for line in text.split("\n"))

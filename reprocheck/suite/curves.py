@@ -140,8 +140,10 @@ def pack(series: Iterable[RankSeries]) -> bytes:
     return _NAME + zlib.compress(body, 9)
 
 
-def unpack(packed: bytes) -> tuple[RankSeries, ...]:
+def unpack(packed: bytes, only: tuple[str, str] | None = None) -> tuple[RankSeries, ...]:
     """Return the series from bytes that `pack` made; none if the bytes are empty.
+
+    only  the name and `by` of the series to read: the others cost nothing then
 
     Raises CurvesError if the bytes are damaged, or of another version.
     """
@@ -154,7 +156,7 @@ def unpack(packed: bytes) -> tuple[RankSeries, ...]:
         )
     body = _decompressed(packed[len(_NAME) :])
     try:
-        return tuple(_read(body))
+        return tuple(_read(body, only))
     except (ValueError, OverflowError, RecursionError) as error:
         raise _damaged(str(error)) from error
 
@@ -204,11 +206,14 @@ def _planes(column: array[Any], name: str, size: int) -> bytes:
     return bytes(planes.tobytes())
 
 
-def _read(body: bytes) -> Iterator[RankSeries]:
+def _read(body: bytes, only: tuple[str, str] | None) -> Iterator[RankSeries]:
     """Yield the series of an unpacked body, one after the other."""
     start = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
     written = json.loads(body[_LENGTH:start])
     for header in msgspec.convert(written, tuple[_Header, ...], str_keys=True):
+        if only not in (None, (header.name, header.by)):
+            start += header.count * sum(_COLUMNS.values())
+            continue
         columns = {}
         for name, size in _COLUMNS.items():
             end = start + header.count * size

@@ -95,6 +95,13 @@ class Key:
         text = json.dumps(dict(sorted(self.facts.items())), ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
+    @classmethod
+    def stored(cls, facts: Mapping[str, str], digest: str) -> Key:
+        """Return a key whose digest is known before its facts are read."""
+        key = cls(facts=facts)
+        key.__dict__["digest"] = digest
+        return key
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RankSeries:

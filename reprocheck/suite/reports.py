@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from reprocheck.redaction import Redaction, identity, redacted, values_of
+from reprocheck.suite.baselines.accepted import AcceptedBaselines
 from reprocheck.suite.execution.job import OF_RESUME, option_words, resume_words
 from reprocheck.suite.model import (
     LOOKED_BACK,
     ORDER,
-    Baseline,
     NightReport,
     ShownTarget,
     TargetCheck,
@@ -34,37 +34,15 @@ _OF_CHECKS = ("explain", "level")
 """Options of `run` that `explain` does not take."""
 
 
-class Accepted:
-    """Hold the baselines of a suite, by target, those accepted last first."""
-
-    def __init__(self, baselines: Iterable[Baseline]) -> None:
-        self._by_target: dict[str, list[Baseline]] = defaultdict(list)
-        for baseline in baselines:
-            self._by_target[baseline.target].append(baseline)
-
-    def of(self, target: str) -> tuple[Baseline, ...]:
-        """Return all baselines of a target."""
-        return tuple(self._by_target.get(target, ()))
-
-    def counting(self, check: TargetCheck | None) -> Baseline | None:
-        """Return the baseline that counts for the target and environment key of a check; None if
-        there is none.
-        """
-        if check is None:
-            return None
-        digest = check.key.digest
-        return next((one for one in self.of(check.target) if one.key.digest == digest), None)
-
-
 def read(
-    history: History, night: str, suite: Suite, accepted: Accepted | None = None
+    history: History, night: str, suite: Suite, accepted: AcceptedBaselines | None = None
 ) -> NightReport:
     """Read a night of a history, redacted for display. Curves of checks are not read.
 
     accepted  the baselines, if they were read before
     """
     if accepted is None:
-        accepted = Accepted(history.baselines())
+        accepted = AcceptedBaselines(history.baselines())
     attempts = defaultdict(list)
     for check in history.checks(night=night):
         attempts[check.target].append(check)
@@ -81,9 +59,10 @@ def read(
         target = target_report(name, known.get(name), state, attempts[name], accepted)
         if state is None and name not in begun.selected and name in last:
             target = replace(target, state=last[name], last_checked=last[name].night)
-        elif _has_changed(target):
-            target = with_green(target, history.states(target=name, last=LOOKED_BACK))
         targets.append(target)
+    changed = [one.name for one in targets if _has_changed(one) and not one.last_checked]
+    earlier = history.states_of(changed, LOOKED_BACK, before=night)
+    targets = [with_green(target, earlier[target.name]) for target in targets]
     return folder_level(NightReport(night=begun, targets=ordered(targets)))
 
 
@@ -92,7 +71,7 @@ def target_report(
     target: Target | None,
     state: TargetState | None,
     attempts: Iterable[TargetCheck],
-    accepted: Accepted,
+    accepted: AcceptedBaselines,
 ) -> TargetReport:
     """Return a target's result in a night, with the baseline of the key of its last attempt."""
     in_order = tuple(sorted(attempts, key=lambda check: check.attempt))

@@ -27,11 +27,12 @@ from reprocheck.errors import ReportError, UsageError
 from reprocheck.files.atomic import replacing
 from reprocheck.report import html
 from reprocheck.suite import texts
-from reprocheck.suite.model import Night, NightReport, TargetCheck, TargetReport
+from reprocheck.suite.baselines.accepted import AcceptedBaselines
+from reprocheck.suite.history.by_target import ByTarget
+from reprocheck.suite.model import Night, NightReport, TargetCheck, TargetReport, TargetState
 from reprocheck.suite.pages import links, night_page, overview_page, target_page
 from reprocheck.suite.pages.rows import Past
 from reprocheck.suite.reports import (
-    Accepted,
     folder_level,
     read,
     shown,
@@ -145,14 +146,20 @@ class _Site:
         yield self.overview()
 
     @cached_property
-    def _accepted(self) -> Accepted:
-        return Accepted(self._history.baselines())
+    def _accepted(self) -> AcceptedBaselines:
+        return AcceptedBaselines(self._history.baselines())
+
+    @cached_property
+    def _checks(self) -> ByTarget[TargetCheck]:
+        return ByTarget(self._history.checks_since(self._past.nights[0].id))
+
+    @cached_property
+    def _states(self) -> ByTarget[TargetState]:
+        return ByTarget(self._history.states_since(self._past.nights[0].id))
 
     def _read(self, night: Night) -> NightReport:
         found = read(self._history, night.id, self._suite, self._accepted)
-        if self._kept(night.id):
-            return found
-        return replace(found, targets=tuple(map(_without_reports, found.targets)))
+        return replace(found, targets=tuple(map(self._with_reports, found.targets)))
 
     def _kept(self, night: str) -> bool:
         """Return whether the report folders of a night still exist, so that pages may link to
@@ -160,6 +167,30 @@ class _Site:
         """
         keep = self._suite.keep_nights
         return keep is None or night in [kept.id for kept in self._past.nights[-keep:]]
+
+    def _stays(self, night: str, target: str) -> bool:
+        """Return whether the report folders of a target in a night still exist."""
+        return self._kept(night) or (night, target) in self._last_places
+
+    def _with_report(self, check: TargetCheck) -> TargetCheck:
+        """Return a check without its report folder if that is removed."""
+        if self._stays(check.night, check.target):
+            return check
+        return replace(check, folder="")
+
+    def _with_reports(self, target: TargetReport) -> TargetReport:
+        """Return a target without its report folders that are removed."""
+        attempts = tuple(map(self._with_report, target.attempts))
+        state = target.state
+        if state is not None and not self._stays(state.night, state.target):
+            state = replace(state, suspect=replace(state.suspect, report=""))
+        return replace(target, state=state, attempts=attempts)
+
+    @cached_property
+    def _last_places(self) -> set[tuple[str, str]]:
+        from reprocheck.suite.history.maintenance import last_places
+
+        return last_places(self._history)
 
     @cached_property
     def _newest(self) -> NightReport:
@@ -210,20 +241,9 @@ class _Site:
 
     def _told(self, name: str) -> target_page.Told:
         """Read the content of a target's page from the history."""
+        checks = [self._with_report(check) for check in self._checks.of(name)]
+        states = self._states.of(name)
         rows = self._past.known(name)
-        first = self._past.nights[0].id
-        # More attempts than the last ones of all nights are not asked for: the history may be long.
-        attempts = sum(row.attempts for row in rows)
-        checks = [
-            check if self._kept(check.night) else _without_report(check)
-            for check in self._history.checks(target=name, last=attempts, curves=True)
-            if check.night >= first
-        ]
-        states = [
-            state
-            for state in self._history.states(target=name, last=len(rows))
-            if state.night >= first
-        ]
         newest = next(night for night in self._past.nights if night.id == rows[-1].night)
         report = target_report(
             name,
@@ -232,9 +252,7 @@ class _Site:
             [check for check in checks if check.night == newest.id],
             self._accepted,
         )
-        if not self._kept(newest.id):
-            report = _without_reports(report)
-        found = with_green(report, states)
+        found = with_green(self._with_reports(report), states)
         told = target_page.Told(
             night=newest,
             report=found,
@@ -243,18 +261,6 @@ class _Site:
             baselines=self._accepted.of(name),
         )
         return replace(folder_level(told), issue=texts.issue(newest, found))
-
-
-def _without_report(check: TargetCheck) -> TargetCheck:
-    return replace(check, folder="")
-
-
-def _without_reports(target: TargetReport) -> TargetReport:
-    """Return a target whose report folders were removed."""
-    state = target.state
-    if state is not None:
-        state = replace(state, suspect=replace(state.suspect, report=""))
-    return replace(target, state=state, attempts=tuple(map(_without_report, target.attempts)))
 
 
 def _digest(*parts: object) -> str:

@@ -26,6 +26,9 @@ COMMANDS = {
     "baseline": "Accept, show, compare, reset, import or export baselines.",
     "bisect": "Find the commit or package since which a target differs.",
     "merge": "Join the shards of a night.",
+    "prune": "Show or remove what is kept no longer.",
+    "backup": "Copy the history, also while a night is under way.",
+    "doctor": "Look whether the history is whole, and what takes room.",
 }
 EXAMPLES = (
     "reprocheck suite init",

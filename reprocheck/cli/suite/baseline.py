@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "accept": "Accept curves of the last checks, or of a night.",
+    "from": "Accept what a night or a CI job has measured.",
     "show": "Show the baselines: when, by whom and why they were accepted.",
     "diff": "Compare the last checks with the baselines, series by series.",
     "reset": "Remove the baselines of targets.",
@@ -149,12 +150,12 @@ class _Open:
 
 @contextmanager
 def _opened() -> Iterator[_Open]:
-    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history import open_suite
     from reprocheck.suite.targets import load
 
     suite = load(Path.cwd())
     suite.folder.mkdir(parents=True, exist_ok=True)
-    with open_history(suite.history) as history:
+    with open_suite(suite) as history:
         yield _Open(suite=suite, history=history)
 
 
@@ -215,8 +216,67 @@ def accept(
         )
         for baseline in made:
             deeper.adopt(suite, baseline)
-            view.accepted(baseline, _replaced(opened.history, baseline))
+            view.accepted(baseline, _replaced(opened.history, baseline), suite.baselines)
     return 0
+
+
+@_subcommand
+def from_(
+    source: Annotated[
+        str,
+        argument(
+            metavar="NIGHT|ARTIFACT",
+            help="A night, or what a CI job has kept: a folder, its zip, or its history.sqlite.",
+        ),
+    ],
+    names: NamesArgument = None,
+    why: WhyOption = "",
+    force: Annotated[bool, option("--force", help="Also of a check that is not good.")] = False,
+) -> int:
+    """Accept what a night, or the last night of a CI job, has measured.
+
+    Of the named targets, else of all that have changed.
+    """
+    from reprocheck.cli.suite import baseline_view as view
+    from reprocheck.suite import baselines
+    from reprocheck.suite.baselines.accept import said, who_accepts
+    from reprocheck.suite.baselines.newest import of_night
+
+    said(why)
+    with _opened() as opened, _measured(source, opened) as (there, night):
+        asked = opened.names(names)
+        checks = of_night(there, night, asked)
+        known = {target.name for target in opened.suite.targets}
+        checks = tuple(check for check in checks if check.target in known)
+        if asked is None:
+            checks = _to_accept(opened, checks, force=force)
+        if not checks:
+            view.nothing_to_accept()
+            return 0
+        who = who_accepts(opened.suite.file.parent)
+        for baseline in baselines.accept(opened.history, checks, why, who, force=force):
+            previous = _replaced(opened.history, baseline)
+            view.accepted(baseline, previous, opened.suite.baselines)
+    return 0
+
+
+@contextmanager
+def _measured(source: str, opened: _Open) -> Iterator[tuple[History, str]]:
+    """Yield the history that has the checks, and the night.
+
+    One of the suite, else the last one of another history.
+    """
+    from reprocheck.suite.history.artifact import artifact
+    from reprocheck.suite.night.folder import is_id
+
+    if is_id(source) and not Path(source).exists():
+        yield opened.history, opened.history.night(source).id
+        return
+    with artifact(Path(source)) as there:
+        nights = [night.id for night in there.nights() if there.final(night.id)]
+        if not nights:
+            raise UsageError(f"{source} has no night with a check.", "Name another one.")
+        yield there, nights[-1]
 
 
 def _to_accept(

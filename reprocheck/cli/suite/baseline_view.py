@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,11 @@ MOST_FACTS = 8
 COLUMNS = ("series", "where", "now", "baseline", "ULP", "relative", "beyond")
 
 
-def accepted(baseline: Baseline, previous: Baseline | None) -> None:
-    """Print an accepted baseline, and how it differs from the one that it replaces."""
+def accepted(baseline: Baseline, previous: Baseline | None, file: Path | None = None) -> None:
+    """Print an accepted baseline, and how it differs from the one that it replaces.
+
+    file  the file of baselines that has it now
+    """
     out = standard_output()
     out.labelled("ACCEPTED", f"{baseline.target} of night {baseline.night}", "bold green")
     _row("why", baseline.why)
@@ -34,6 +38,8 @@ def accepted(baseline: Baseline, previous: Baseline | None) -> None:
     _row("curves", _curves(baseline))
     if baseline.recording:
         _row("recording", baseline.recording)
+    if file is not None:
+        _row("written to", f"{relpath(file)}: commit it, so that others can review the change")
     if previous is None:
         _row("replaces", "nothing: it is the first of this target")
         return

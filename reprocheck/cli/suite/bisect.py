@@ -137,13 +137,13 @@ def _bisect(target: str, options: Options, format: str) -> int:
     from reprocheck.cli.failure import Interrupted
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite.bisect.change_search import find
-    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history import open_suite
     from reprocheck.suite.targets import load
 
     suite = load(Path.cwd())
     view = View()
     try:
-        with open_history(suite.history, create=False) as history:
+        with open_suite(suite, create=False) as history:
             found = find(suite, history, target, options, view)
     except KeyboardInterrupt:
         raise Interrupted(

@@ -59,7 +59,7 @@ def command(
 ) -> int:
     """Print the nights, or one target night by night; or makes the history anew."""
     from reprocheck.cli.terminal import standard_output
-    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history import open_suite
     from reprocheck.suite.targets import load
 
     if format not in FORMATS:
@@ -74,7 +74,7 @@ def command(
     suite = load(Path.cwd())
     if target == REBUILD and REBUILD not in [known.name for known in suite.targets]:
         return _rebuild(suite)
-    with open_history(suite.history, create=False) as history:
+    with open_suite(suite, create=False) as history:
         if export is not None:
             from reprocheck.suite.history.export import Selection, export as write_rows
 

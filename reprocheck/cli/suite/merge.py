@@ -44,7 +44,7 @@ def command(
     from reprocheck.cli.suite.outcome import print_outcome
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite import pages, reports, site
-    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history import open_suite
     from reprocheck.suite.night.folder import night_folder, prepare
     from reprocheck.suite.targets import load
 
@@ -53,7 +53,7 @@ def command(
     prepare(suite.folder)
     out = standard_output()
     exit_code = 0
-    with open_history(suite.history) as history:
+    with open_suite(suite) as history:
         from reprocheck.suite.history.shards import joined_in
 
         recent = history.nights(MOST_NIGHTS)
@@ -144,7 +144,7 @@ def _joined(history: History, suite: Suite, merged: Sequence[Merged]) -> _Joined
         if night.id in changed or without_states(history, night):
             states = states_of_night(history, night, suite.targets)
             of_night = with_operations_of(history.states(night=night.id), states)
-            history.put_states(with_commits(suite, history, state) for state in of_night)
+            history.put_states(with_commits(suite, history, night, of_night))
     return _Joined(nights, made, changed)
 
 

@@ -29,14 +29,14 @@ def command(
     from reprocheck.cli.terminal import standard_output
     from reprocheck.language import count
     from reprocheck.suite import pages, reports, site
-    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history import open_suite
     from reprocheck.suite.night.folder import night_folder
     from reprocheck.suite.pages import words
     from reprocheck.suite.targets import load
 
     file = night_file(format, output_file)
     suite = load(Path.cwd())
-    with open_history(suite.history, create=False) as history:
+    with open_suite(suite, create=False) as history:
         found = one_night(history, night)
         report = reports.read(history, found.id, suite)
         if file is not None:

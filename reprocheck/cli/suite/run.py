@@ -105,7 +105,7 @@ def command(
     from reprocheck.cli.suite.outcome import print_outcome
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.suite import pages, reports, site, texts
-    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history import open_suite
     from reprocheck.suite.night import Options
     from reprocheck.suite.night.folder import night_folder, prepare
     from reprocheck.suite.targets import load
@@ -130,7 +130,7 @@ def command(
     prepare(suite.folder)
     view = NightView(quiet=quiet)
     same = _words(retries=retries, jobs=jobs, executor=executor, address=address, folder=folder)
-    with open_history(suite.history) as history, _executor(executor, jobs, address) as where:
+    with open_suite(suite) as history, _executor(executor, jobs, address) as where:
         outcome = _run(suite, history, where, options, view, same)
         report = reports.read(history, outcome.night.id, suite)
         pages.write(report, night_folder(suite, outcome.night))

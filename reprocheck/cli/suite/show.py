@@ -46,12 +46,12 @@ def command(
     """Show a night or a target. Exit 0 whatever the night came to."""
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite import texts
-    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history import open_suite
     from reprocheck.suite.targets import load
 
     suite = load(Path.cwd())
     out = standard_output()
-    with open_history(suite.history, create=False) as history:
+    with open_suite(suite, create=False) as history:
         report, one = _asked(history, suite, name, night)
     if one is None:
         _print_night(out, report, all_targets=all_targets)

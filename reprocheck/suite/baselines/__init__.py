@@ -1,10 +1,11 @@
 """Accepted curves: what a check is held against.
 
-compare    the curves of a check against those of a baseline
-allow      how far they may be apart
+compare    the curves of a check against those of a baseline, and how far they may be apart
 accept     a check of a night becomes a baseline
+accepted   all baselines of a suite, read once
 operation  the first operation that differs from the last green night
 document   baselines as a text file
+file       those that count, in a file of the repository
 foreign/   curves from files of other programs
 """
 

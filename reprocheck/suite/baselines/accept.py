@@ -37,8 +37,8 @@ class Accepted(Protocol):
 class Baselines(Accepted, Protocol):
     """List the methods of a history that are used here."""
 
-    def accept(self, baseline: Baseline) -> None:
-        """Record a baseline, which counts from now on."""
+    def accept(self, *several: Baseline) -> None:
+        """Record baselines, which count from now on."""
 
 
 def accept(
@@ -84,8 +84,8 @@ def accept(
             replaced=replaced,
             recording=(recordings or {}).get(check.target, ""),
         )
-        history.accept(baseline)
         made.append(baseline)
+    history.accept(*made)
     return made
 
 
@@ -97,6 +97,11 @@ def accept_command(*targets: str, night: str = "", why: str = "REASON") -> str:
     of_night = ("--night", night) if night else ()
     words = shlex.join(("reprocheck", "suite", "baseline", "accept", *targets, *of_night))
     return f'{words} --why "{why}"'
+
+
+def reset_command(target: str) -> str:
+    """Return the command that removes the baselines of a target."""
+    return shlex.join(("reprocheck", "suite", "baseline", "reset", target))
 
 
 def said(why: str) -> str:

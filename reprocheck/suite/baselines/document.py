@@ -1,14 +1,16 @@
 """Baselines as a text file that can live in git: JSON, a value a line, every bit.
 
-A line of a series is `ITERATION STEP VALUE`: `-` where the tracker gave no step, and a value as the
-shortest decimal number that restores the double. Behind it may stand `:N`, the dtype in the list of
-dtypes where there are several, and `=N/D`, the value in full where a double does not hold it.
+A line of a series is `ITERATION STEP VALUE BITS`: `-` where the tracker gave no step; the value as
+the shortest decimal number that restores the double, and in hexadecimal. Behind it may stand `:N`,
+the dtype in the list of dtypes where there are several, and `=N/D`, the value in full where a
+double does not hold it. Version 1 had no BITS.
 Targets, keys, ranks and series stand in a fixed order, so a changed value is a changed line.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import struct
 from array import array
 from collections.abc import Iterable, Sequence
@@ -26,7 +28,10 @@ from reprocheck.suite.curves import pack, unpack
 from reprocheck.suite.model import Baseline, Key, RankSeries
 
 _FORMAT = "reprocheck baselines"
-_VERSION = 1
+_VERSION = 2
+_MERGE = re.compile(rb"^(?:<{7}|={7}|>{7}|\|{7})", re.MULTILINE)
+_TARGET = re.compile(rb'"target"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_BYTE = re.compile(r"byte (\d+)")
 _NO_STEP = "-"
 _BITS = struct.Struct("<d")
 _NAN = _BITS.pack(math.nan)
@@ -43,7 +48,19 @@ class _Series(msgspec.Struct, kw_only=True, frozen=True):
     values: tuple[str, ...]
 
 
-class _Accepted(msgspec.Struct, kw_only=True, frozen=True):
+class Replaced(msgspec.Struct, kw_only=True, frozen=True):
+    """Say for a reviewer what a baseline replaces; nothing reads it back."""
+
+    night: str
+    when: datetime
+    who: str
+    why: str
+    differences: tuple[str, ...] = ()
+
+
+class Entry(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True):
+    """One baseline, as the file has it."""
+
     target: str
     why: str
     who: str
@@ -52,14 +69,15 @@ class _Accepted(msgspec.Struct, kw_only=True, frozen=True):
     night: str
     commit: str
     key: dict[str, str]
-    environment: dict[str, str]
+    environment: dict[str, str] = {}
+    replaces: Replaced | None = None
     series: tuple[_Series, ...]
 
 
 class _Document(msgspec.Struct, kw_only=True, frozen=True):
     format: str
     version: int
-    baselines: tuple[_Accepted, ...]
+    baselines: tuple[msgspec.Raw, ...]
 
 
 def is_ours(content: bytes) -> bool:
@@ -73,7 +91,13 @@ def export(baselines: Iterable[Baseline]) -> bytes:
     Raises CurvesError if the packed curves of a baseline are damaged.
     """
     ordered = sorted(baselines, key=attrgetter("target", "key.digest"))
-    document = _Document(format=_FORMAT, version=_VERSION, baselines=tuple(map(_accepted, ordered)))
+    return content_of(map(entry_of, ordered))
+
+
+def content_of(entries: Iterable[Entry]) -> bytes:
+    """Return the content of a file with these entries, in their order."""
+    raw = tuple(msgspec.Raw(msgspec.json.encode(entry)) for entry in entries)
+    document = _Document(format=_FORMAT, version=_VERSION, baselines=raw)
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
 
 
@@ -100,22 +124,59 @@ def read(content: bytes, shown: str) -> tuple[Baseline, ...]:
 
     Raises BaselineError if it is damaged, or of a newer version.
     """
+    return tuple(baseline_of(entry, shown) for entry in entries(content, shown))
+
+
+def entries(content: bytes, shown: str) -> tuple[Entry, ...]:
+    """Return the entries of a file, as `read` does; their values are not looked at."""
+    marked = _MERGE.search(content)
+    if marked is not None:
+        where = _where(content, marked.start())
+        raise _damaged(shown, f"{where}: a merge left its marks there")
     try:
         document = msgspec.json.decode(content, type=_Document)
-        if document.version > _VERSION:
-            raise BaselineError(
-                f"{shown} was written by a newer reprocheck.", "Update reprocheck, and try again."
-            )
-        return tuple(map(_baseline, document.baselines))
-    except (msgspec.MsgspecError, ValueError, IndexError, OverflowError, struct.error) as error:
+    except (msgspec.MsgspecError, ValueError) as error:
+        byte = _BYTE.search(str(error))
+        where = f"{_where(content, int(byte[1]))}: " if byte else ""
+        raise _damaged(shown, f"{where}{error}") from None
+    if document.version > _VERSION:
         raise BaselineError(
-            f"{shown} cannot be read: {error}.",
-            "Export the baselines again, or correct the file.",
-        ) from None
+            f"{shown} was written by a newer reprocheck.", "Update reprocheck, and try again."
+        )
+    found: dict[tuple[str, str], Entry] = {}
+    for number, raw in enumerate(document.baselines, start=1):
+        try:
+            entry = msgspec.json.decode(raw, type=Entry)
+        except msgspec.MsgspecError as error:
+            name = _TARGET.search(bytes(raw))
+            which = f"target {name[1].decode()!r}" if name else f"baseline {number}"
+            raise _damaged(shown, f"{which}: {error}") from None
+        place = entry.target, Key(facts=entry.key).digest
+        if place in found:
+            raise _damaged(shown, f"target {entry.target!r} has two baselines of one key")
+        found[place] = entry
+    return tuple(found.values())
 
 
-def _accepted(baseline: Baseline) -> _Accepted:
-    return _Accepted(
+def _damaged(shown: str, why: str) -> BaselineError:
+    return BaselineError(
+        f"{shown} cannot be read: {why}.",
+        "Correct the file, or take it from the last commit: git checkout -- FILE",
+    )
+
+
+def _where(content: bytes, byte: int) -> str:
+    """Return the target and the line of a place in a file: `target 'small': line 12`."""
+    before = content[:byte]
+    number = 1 + before.count(b"\n")
+    line = f"line {number}"
+    names = _TARGET.findall(before)
+    return f"target {names[-1].decode('utf-8', 'replace')!r}: {line}" if names else line
+
+
+def entry_of(baseline: Baseline) -> Entry:
+    """Return the entry of a baseline. Raises CurvesError if its packed curves are damaged."""
+    return Entry(
         target=baseline.target,
         why=baseline.why,
         who=baseline.who,
@@ -129,18 +190,23 @@ def _accepted(baseline: Baseline) -> _Accepted:
     )
 
 
-def _baseline(accepted: _Accepted) -> Baseline:
+def baseline_of(entry: Entry, shown: str) -> Baseline:
+    """Return the baseline of an entry; `shown`: the name of its file. Raises BaselineError."""
+    try:
+        curves = pack(map(_rank_series, entry.series))
+    except (ValueError, IndexError, OverflowError, struct.error) as error:
+        raise _damaged(shown, f"target {entry.target!r}: {error}") from None
     return Baseline(
-        target=accepted.target,
-        key=Key(facts=keys.masked(accepted.key)),
-        curves=pack(map(_rank_series, accepted.series)),
-        why=accepted.why,
-        who=accepted.who,
-        when=accepted.when.timestamp(),
-        bitwise=accepted.bitwise,
-        night=accepted.night,
-        commit=accepted.commit,
-        environment=keys.masked(accepted.environment),
+        target=entry.target,
+        key=Key(facts=keys.masked(entry.key)),
+        curves=curves,
+        why=entry.why,
+        who=entry.who,
+        when=entry.when.timestamp(),
+        bitwise=entry.bitwise,
+        night=entry.night,
+        commit=entry.commit,
+        environment=keys.masked(entry.environment),
     )
 
 
@@ -163,7 +229,10 @@ def _line(series: Series, index: int) -> str:
     step = _text(series.steps[index]).removesuffix(".0")
     if step == "nan":
         step = _NO_STEP
-    words = [str(series.iterations[index]), step, _text(numbers.values[index])]
+    value = numbers.values[index]
+    words = [str(series.iterations[index]), step, _text(value)]
+    if math.isfinite(value):
+        words.append(value.hex())
     if len(numbers.dtypes) > 1:
         words.append(f":{numbers.dtype_of[index]}")
     if index in numbers.exact:
@@ -191,6 +260,10 @@ def _rank_series(one: _Series) -> RankSeries:
     short = next((row for row in rows if len(row) < 3), None)
     if short is not None:
         raise ValueError(f"{one.name}: {' '.join(short)!r} is not ITERATION STEP VALUE")
+    for row in rows:
+        bits = _bits(row)
+        if bits and float.fromhex(bits) != _double(row[2]):
+            raise ValueError(f"{one.name}: {row[2]} is not {bits}")
     dtypes = [int(_behind(row, ":") or 0) for row in rows]
     if max(dtypes, default=-1) >= len(one.dtypes):
         raise ValueError(f"{one.name} has fewer dtypes than its values name")
@@ -220,3 +293,8 @@ def _rank_series(one: _Series) -> RankSeries:
 def _behind(row: Sequence[str], mark: str) -> str:
     """Return what follows a mark (`:` or `=`) in the words of a line; "" if the mark is absent."""
     return next((word for word in row[3:] if word.startswith(mark)), "").removeprefix(mark)
+
+
+def _bits(row: Sequence[str]) -> str:
+    """Return the value in hexadecimal among the words of a line; "" if it is absent."""
+    return next((word for word in row[3:] if word.startswith(("0x", "-0x"))), "")

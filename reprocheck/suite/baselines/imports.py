@@ -60,8 +60,7 @@ def ours(
             taken.append(baseline)
         else:
             there.append(baseline)
-    for baseline in taken:
-        history.accept(baseline)
+    history.accept(*taken)
     unknown = (baseline.target for baseline in found if baseline.target not in known)
     return Taken(
         baselines=tuple(taken),

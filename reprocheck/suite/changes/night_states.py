@@ -4,40 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, replace
 
-from reprocheck.suite.baselines import Accepted, allowed_between, baseline_for, compare
+from reprocheck.model import LOSS_SERIES
+from reprocheck.suite.baselines import allowed_between, baseline_for, compare
 from reprocheck.suite.changes.shifts import REFERENCE, WINDOW, level
 from reprocheck.suite.changes.states import classify
-from reprocheck.suite.changes.target_facts import Known, passed
+from reprocheck.suite.changes.target_facts import Known
 from reprocheck.suite.curves import unpack
+from reprocheck.suite.history import History
+from reprocheck.suite.history.look_back import LookBack
 from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, TargetState
 from reprocheck.suite.target import Target
 
 LOOK_BACK = 260
 """So many checks of a target before a night are looked at: what is older says little of today."""
-
-
-class Reads(Accepted, Protocol):
-    """List the queries of a history that are used here; see `reprocheck.suite.history.History`."""
-
-    def nights(self, last: int | None = None) -> tuple[Night, ...]: ...
-
-    def checks(
-        self,
-        night: str | None = None,
-        target: str | None = None,
-        last: int | None = None,
-        *,
-        curves: bool = False,
-    ) -> tuple[TargetCheck, ...]: ...
-
-    def final(self, night: str) -> tuple[TargetCheck, ...]: ...
-
-    def states(
-        self, night: str | None = None, target: str | None = None, last: int | None = None
-    ) -> tuple[TargetState, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,48 +27,47 @@ class _Read:
 
     before  the nights before it, oldest first
     since   how many nights are not before it: itself and later ones
-    finals  the last attempts of nights that were read with their curves, by night and target
     """
 
-    history: Reads
+    history: LookBack
     night: Night
     before: Mapping[str, Night]
     since: int
-    finals: dict[str, Mapping[str, TargetCheck]] = field(default_factory=dict)
 
 
 def states_of_night(
-    history: Reads, night: Night, targets: Iterable[Target]
+    history: History, night: Night, targets: Iterable[Target]
 ) -> tuple[TargetState, ...]:
     """Return the states of the targets that the night selected, and of those that the suite had the
     night before and has no more, by name. Nothing is written.
     """
+    past = LookBack(history, night, LOOK_BACK)
     settings = {target.name: target for target in targets}
     attempts: dict[str, list[TargetCheck]] = defaultdict(list)
-    for check in history.checks(night=night.id, curves=True):
+    for check in past.checks(night=night.id, curves=True):
         attempts[check.target].append(check)
-    nights = history.nights()
+    nights = past.nights()
     ids = [known.id for known in nights]
     count = ids.index(night.id) if night.id in ids else len(nights)
     before = dict(zip(ids[:count], nights, strict=False))
-    read = _Read(history, night, before, since=len(nights) - count)
+    read = _Read(past, night, before, since=len(nights) - count)
     names = {*night.selected, *attempts}
     # those that the suite had in the last night whose states are known, and since
     for earlier in reversed(nights[:count]):
         names.update(set(earlier.targets).difference(night.targets))
-        if history.states(night=earlier.id):
+        if past.states(night=earlier.id):
             break
     gone = names.difference(night.targets, attempts)
-    names -= {name for name in gone if _is_told_gone(history, name, night)}
+    names -= _told_gone(history, night) if gone else set()
     return tuple(
         classify(_known(read, name, settings.get(name), attempts[name])) for name in sorted(names)
     )
 
 
-def _is_told_gone(history: Reads, name: str, night: Night) -> bool:
-    """Return whether another night, which ended meanwhile, has said that a target is gone."""
-    last = history.states(target=name, last=1)
-    return bool(last) and last[0].state == "gone" and last[0].night != night.id
+def _told_gone(history: History, night: Night) -> set[str]:
+    """Return the targets that another night, which may have ended meanwhile, has told as gone."""
+    last = history.last_states()
+    return {name for name, one in last.items() if one.state == "gone" and one.night != night.id}
 
 
 def _known(
@@ -107,10 +87,10 @@ def _known(
         known = replace(known, failure=next((one for one in attempts[::-1] if not one.good), None))
     baseline = baseline_for(read.history, name, now.key)
     if baseline is None:
-        return replace(known, now=now, last_good=_last_good(read, known))
+        return replace(known, now=now, last_good=read.history.last_pass(name))
     asked = None if settings is None else settings.allow
     drift: tuple[Difference, ...] = ()
-    if now.curves:
+    if now.curves and now.curves != baseline.curves:
         drift = compare(unpack(now.curves), unpack(baseline.curves), now.rtol, now.atol)
     known = replace(
         known,
@@ -124,17 +104,6 @@ def _known(
     return replace(
         known, states=_states(read, name, LOOK_BACK), levels=_levels(read, known, baseline)
     )
-
-
-def _last_good(read: _Read, known: Known) -> TargetCheck | None:
-    """Return the last check of a target before this night that passed, with its curves."""
-    last = next((check for check in reversed(known.earlier) if passed(check)), None)
-    if last is None:
-        return None
-    if last.night not in read.finals:
-        checks = read.history.final(last.night)
-        read.finals[last.night] = {check.target: check for check in checks}
-    return read.finals[last.night][known.target]
 
 
 def _earlier(read: _Read, name: str, last: int, *, curves: bool = False) -> tuple[TargetCheck, ...]:
@@ -151,12 +120,13 @@ def _states(read: _Read, name: str, last: int) -> tuple[TargetState, ...]:
 
 def _levels(read: _Read, known: Known, baseline: Baseline) -> dict[str, float]:
     """Return the levels of the losses, relative to the baseline, of all nights with its key."""
-    reference = unpack(baseline.curves)
+    losses = (LOSS_SERIES, "")
+    reference = unpack(baseline.curves, losses)
     checks = list(_earlier(read, known.target, WINDOW + REFERENCE, curves=True))
     if known.now is not None:
         checks.append(known.now)
     found = {
-        check.night: level(unpack(check.curves), reference)
+        check.night: level(unpack(check.curves, losses), reference)
         for check in checks
         if check.key.digest == baseline.key.digest
     }

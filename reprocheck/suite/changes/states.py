@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import pairwise
 
 from reprocheck.redaction import Redaction, redacted
@@ -13,17 +14,13 @@ from reprocheck.suite.changes import reasons
 from reprocheck.suite.changes.reasons import Reason
 from reprocheck.suite.changes.shifts import shift
 from reprocheck.suite.changes.target_facts import (
-    COMMIT,
     Known,
     between,
-    changed,
-    facts,
-    facts_of_baseline,
+    changed_since,
     passed,
 )
 from reprocheck.suite.changes.words import sentence
 from reprocheck.suite.model import (
-    Baseline,
     Difference,
     KnownIssue,
     State,
@@ -79,7 +76,7 @@ def classify(known: Known) -> TargetState:
         changed=found.changed,
         drift=found.drift or known.drift,
     )
-    changed_to_paste = redacted(state, Redaction("paste")).changed
+    changed_to_paste = _to_paste(tuple(found.changed.items()))
     to_paste = sentence(_without_log(found.reason), changed_to_paste, since)
     return replace(state, sentence_to_paste=to_paste)
 
@@ -128,6 +125,13 @@ def _without_log(reason: Reason) -> Reason:
         return replace(reason, check=check)
     failure = replace(reason.failure, reason=reason.failure.reason_to_paste)
     return replace(reason, check=check, failure=failure)
+
+
+@lru_cache(maxsize=1_000)
+def _to_paste(changed: tuple[tuple[str, tuple[str, str]], ...]) -> Mapping[str, tuple[str, str]]:
+    """Return changed facts as they may be pasted. What changed at one target changed at most."""
+    state = TargetState(night="", target="", state="unchanged", changed=dict(changed))
+    return redacted(state, Redaction("paste")).changed
 
 
 def _gone(known: Known) -> Found | None:
@@ -388,7 +392,7 @@ def _drifted(known: Known, state: State, *, failed: bool = False) -> Found:
         state=state,
         failed=failed,
         since=since,
-        changed=_changed_since_good(known, known.baseline, since),
+        changed=changed_since(known.baseline, _checked(known), _commit_before(known, since)),
         reason=reasons.Drifted(
             drift=known.too_far or known.moved,
             failed=failed,
@@ -398,20 +402,18 @@ def _drifted(known: Known, state: State, *, failed: bool = False) -> Found:
     )
 
 
-def _changed_since_good(
-    known: Known, baseline: Baseline, since: str
-) -> Mapping[str, tuple[str, str]]:
-    """Return what changed since the baseline; the commit since the last good night, which is later.
+def _commit_before(known: Known, since: str) -> str:
+    """Return the commit of the last good night before a drift, which is later than the baseline's;
+    "" if it is not known.
 
     since  the night in which the drift began; "" if it is this one
     """
-    then = facts_of_baseline(baseline)
     began = since or known.night.id
     before = [check for check in known.earlier if check.night < began]
-    new = since or known.before is None or not known.before.failed
-    if new and before and passed(before[-1]) and before[-1].commit:
-        then[COMMIT] = before[-1].commit
-    return changed(then, facts(_checked(known)))
+    is_new = since or known.before is None or not known.before.failed
+    if not is_new or not before or not passed(before[-1]):
+        return ""
+    return before[-1].commit
 
 
 def _repaired(known: Known) -> TargetCheck | None:

@@ -122,6 +122,8 @@ class Known:
         """Return the evidence that the target fails by chance (is intermittent), over all nights;
         None if there is none.
         """
+        if not self.varies and all(map(passed, self.checks)):
+            return None  # of most targets: nothing ever failed
         return comes_and_goes(self._verdicts, varies=self._draws)
 
     @cached_property
@@ -153,20 +155,25 @@ class Known:
             failed.update(state.night for state in self.states if state.failed)
         if self.varies and self.too_far:
             failed.add(self.night.id)
-        found = []
-        before: TargetCheck | None = None
-        for check in self.checks:
-            good = passed(check) and check.night not in failed
-            both = check.good and not passed(check)
-            moved = False
-            if before is not None and before.key.facts and check.key.facts:
-                # a commit that touches none of the target's files explains nothing
-                then, now = (
-                    (one.files or one.commit, one.key.facts, one.beside) for one in (before, check)
+        # of the passes before the first failure nothing is asked
+        passes = (passed(check) and not self.varies for check in self.checks)
+        quiet = next((index for index, good in enumerate(passes) if not good), len(self.checks))
+        found = [Verdict(good=True)] * quiet
+        then: tuple[object, ...] = ()
+        start = max(quiet - 1, 0)
+        for index, check in enumerate(self.checks[start:], start=start):
+            # a commit that touches none of the target's files explains nothing
+            code = check.files or check.commit
+            now = (code, check.key.facts, check.beside) if check.key.facts else ()
+            if index >= quiet:
+                good = passed(check)
+                verdict = Verdict(
+                    good=good and check.night not in failed,
+                    moved=bool(then and now) and then != now,
+                    both=check.good and not good,
                 )
-                moved = then != now
-            found.append(Verdict(good=good, moved=moved, both=both))
-            before = check
+                found.append(verdict)
+            then = now
         return found
 
     @cached_property
@@ -208,6 +215,21 @@ def facts_of_baseline(baseline: Baseline) -> dict[str, str]:
     known.
     """
     return _with_commit({**baseline.environment, **baseline.key.facts}, baseline.commit)
+
+
+def changed_since(
+    baseline: Baseline, check: TargetCheck, commit: str = ""
+) -> dict[str, tuple[str, str]]:
+    """Return the facts that differ between a baseline's check and another one. A baseline from a
+    file has those of its key alone where the history does not know the check.
+
+    commit  a later one that is known to be good, in place of the baseline's
+    """
+    now = facts(check)
+    if not baseline.environment:
+        now = _with_commit(dict(check.key.facts), check.commit)
+    then = _with_commit(facts_of_baseline(baseline), commit)
+    return changed(then, now)
 
 
 def _with_commit(known: dict[str, str], commit: str) -> dict[str, str]:

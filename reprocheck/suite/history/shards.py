@@ -155,13 +155,12 @@ def take_baselines(into: History, file: Path) -> None:
     suite, which other machines may read and write meanwhile.
     """
     with copied(file) as copy, open_history(url_of_file(copy), create=False) as suite:
-        of_suite = suite.baselines()
-    if of_suite == into.baselines():
+        of_suite = suite.recorded_baselines()
+    if of_suite == into.recorded_baselines():
         return
     with into.writing() as connection:
         connection.execute(delete(baselines))
-    for baseline in reversed(of_suite):
-        into.accept(baseline)
+    into.record_baselines(*reversed(of_suite))
 
 
 APART = 12 * 3600
@@ -245,15 +244,14 @@ def merge(into: History, other: History, bring: Bring) -> Merged:
     # what was accepted there after the newest baseline of the same target and key here
     here = {
         (baseline.target, baseline.key.digest): baseline.when
-        for baseline in reversed(into.baselines())
+        for baseline in reversed(into.recorded_baselines())
     }
     later = [
         baseline
         for baseline in reversed(other.baselines())
         if baseline.when > here.get((baseline.target, baseline.key.digest), float("-inf"))
     ]
-    for baseline in later:
-        into.accept(baseline)
+    into.record_baselines(*later)
     unended = tuple(night for night in nights_there if night.ended is None)
     return Merged(nights=new, baselines=len(later), unended=unended)
 

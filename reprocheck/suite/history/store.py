@@ -8,15 +8,30 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, Table, delete, func, insert, select, update
+import msgspec
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    Table,
+    delete,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, StatementError
 
+from reprocheck.suite.baselines.file import BaselineFile, joined
 from reprocheck.suite.history import overview, rows
 from reprocheck.suite.history.engine import (
     WRITES,
@@ -54,14 +69,19 @@ PATIENCE = 1.0
 """Seconds within which a process that makes a file has written to it."""
 _NOT_OURS = (ValueError, TypeError, KeyError, OverflowError, RecursionError, StatementError)
 """What is raised where a row holds other than a history writes."""
-CHUNK = 500
-"""Digests that one statement asks for."""
+CHUNK = 20_000
+"""Digests that one statement asks for: SQLite takes 32,766 of them, PostgreSQL twice as many."""
+PLACES = CHUNK // 2
+"""Pairs of a night and a target that one statement asks for."""
+PORTION = 5_000
+"""Rows that are read at a time where there may be many."""
 
 
-def opened(address: str, *, create: bool, wait: float) -> History:
+def opened(address: str, *, create: bool, wait: float, baselines: Path | None = None) -> History:
     """Return the history at a URL; `reprocheck.suite.history.open_history` says more."""
     url = parsed(address)
-    history = History(engine_of(url, wait=wait), shown(address), wait=wait)
+    file = BaselineFile(baselines) if baselines else None
+    history = History(engine_of(url, wait=wait), shown(address), wait=wait, file=file)
     if url.get_backend_name() == "sqlite":
         _prepare_file(url, history.where, create=create, wait=wait)
     with history.reading() as connection:
@@ -129,8 +149,11 @@ class History:
     Every method raises HistoryError if the database does not do what it should.
     """
 
-    def __init__(self, engine: Engine, where: str, *, wait: float) -> None:
+    def __init__(
+        self, engine: Engine, where: str, *, wait: float, file: BaselineFile | None = None
+    ) -> None:
         self.where = where
+        self.file = file
         self._engine = engine
         self._wait = wait
         self._facts: dict[str, Mapping[str, str]] = {}
@@ -183,22 +206,31 @@ class History:
 
         self.written(write)
 
-    def accept(self, baseline: Baseline) -> None:
-        """Record a baseline, which from now on replaces older ones of its target and environment
-        key.
+    def accept(self, *several: Baseline) -> None:
+        """Record baselines, which from now on replace older ones of their targets and environment
+        keys, also in the file of baselines.
         """
+        if self.file is not None:
+            self.file.put(several)
+        self.record_baselines(*several)
+
+    def record_baselines(self, *several: Baseline) -> None:
+        """Record baselines in the database alone."""
 
         def write(connection: Connection) -> None:
-            rows.facts(connection, (baseline.key.facts, baseline.environment))
-            rows.curves(connection, (baseline.curves,))
-            connection.execute(insert(baselines).values(rows.row_of_baseline(baseline)))
+            rows.facts(connection, (one for each in several for one in _facts_of(each)))
+            rows.curves(connection, (one.curves for one in several))
+            for one in several:
+                connection.execute(insert(baselines).values(rows.row_of_baseline(one)))
 
         self.written(write)
 
     def reset(self, target: str, key: Key | None = None) -> int:
-        """Remove the baselines of a target, of one environment key or of all; return how many there
-        were.
+        """Remove the baselines of a target, of one environment key or of all, also from the file of
+        baselines; return how many the database had.
         """
+        if self.file is not None:
+            self.file.remove(target, key)
         removal = delete(baselines).where(baselines.c.target == target)
         if key is not None:
             removal = removal.where(baselines.c.key == key.digest)
@@ -266,8 +298,85 @@ class History:
             found = map(rows.state_of, self._read(select(states).join(last, same)))
             return {state.target: state for state in found}
 
+    def states_of(
+        self, targets: Collection[str], last: int, *, before: str, failed: bool = False
+    ) -> dict[str, list[TargetState]]:
+        """Return the states of each of these targets in its last `last` nights before a night,
+        oldest first; `failed`: those alone that failed their night.
+        """
+        found: dict[str, list[TargetState]] = defaultdict(list)
+        if not targets:
+            return found
+        query = last_of_targets(states, states.c, targets, last, before=before)
+        if failed:
+            query = query.where(states.c.failed)
+        with self._believed():
+            for state in map(rows.state_of, self._read(query)):
+                found[state.target].append(state)
+        return found
+
+    def commits_at(self, places: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Return the commit of the first attempt at each of these places, pairs of a night and a
+        target; those that were not checked are left out.
+        """
+        columns, asked = checks.c, list(places)
+        found: dict[tuple[str, str], str] = {}
+        for start in range(0, len(asked), PLACES):
+            place = tuple_(columns.night, columns.target)
+            query = (
+                select(columns.night, columns.target, columns.commit)
+                .where(place.in_(asked[start : start + PLACES]))
+                .order_by(columns.attempt.desc())
+            )
+            found.update(((row.night, row.target), row.commit) for row in self._read(query))
+        return found
+
+    def checks_since(self, night: str) -> Iterator[TargetCheck]:
+        """Yield the checks of a night and those after it with their curves, by target and night."""
+        since = checks.c.night >= night
+        used = self._read(select(checks.c.key, checks.c.beside).where(since).distinct())
+        with self._believed(), self.reading() as connection:
+            self._learn(facts, self._facts, (digest for row in used for digest in row))
+            order = (checks.c.target, checks.c.night, checks.c.attempt)
+            query = self._with_curves(checks).where(since).order_by(*order)
+            shared = self._shared
+            for row in connection.execute(query):
+                yield rows.check_of(row, shared)
+
+    def states_since(self, night: str) -> Iterator[TargetState]:
+        """Yield the states of a night and those after it, by target and night."""
+        query = select(states).where(states.c.night >= night)
+        with self._believed(), self.reading() as connection:
+            for row in connection.execute(query.order_by(states.c.target, states.c.night)):
+                yield rows.state_of(row)
+
+    def rows_as(self, kind: type[T], query: Select[Any]) -> Iterator[T]:
+        """Yield the rows of a query as `kind`, a Struct with the same columns, as they are read.
+
+        They come from the driver itself: as rows of SQLAlchemy they would cost twice the time.
+        """
+        kinds = list[kind]  # type: ignore[valid-type]
+        with self._believed(), self.reading() as connection:
+            cursor = connection.execute(query).cursor
+            while portion := cursor.fetchmany(PORTION):
+                yield from msgspec.convert(portion, kinds, strict=False)  # a bool is 0 or 1
+
+    def facts_of(
+        self, digest: str, beside: Callable[[], Iterable[str]] = tuple
+    ) -> Mapping[str, str]:
+        """Return facts of an environment. `beside`: digests that are read by the same statement if
+        these facts are not known yet.
+        """
+        if digest not in self._facts:
+            with self._believed():
+                self._learn(facts, self._facts, (digest, *beside()))
+        return self._facts[digest]
+
     def baseline(self, target: str, key: Key) -> Baseline | None:
         """Return the newest baseline of a target and environment key; None if none was accepted."""
+        if self.file is not None:
+            same = (one for one in self.baselines(target) if one.key.digest == key.digest)
+            return next(same, None)
         query = self._with_curves(baselines).where(
             baselines.c.target == target, baselines.c.key == key.digest
         )
@@ -276,8 +385,16 @@ class History:
 
     def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
         """Return all baselines of a target or of all targets, by target, those accepted last
-        first.
+        first. Where a file holds those that count, the recorded ones are the history of these.
         """
+        recorded = self.recorded_baselines(target)
+        if self.file is None:
+            return recorded
+        in_file = (one for one in self.file.read() if target in (None, one.target))
+        return joined(in_file, recorded)
+
+    def recorded_baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
+        """Return the baselines in the database, as `baselines` does."""
         query = self._with_curves(baselines)
         if target is not None:
             query = query.where(baselines.c.target == target)
@@ -386,6 +503,10 @@ class History:
         return select(table, curves.c.packed).select_from(joined)
 
 
+def _facts_of(baseline: Baseline) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    return baseline.key.facts, baseline.environment
+
+
 def _newest(
     query: Select[Any], table: Table, night: str | None, target: str | None, last: int | None
 ) -> Select[Any]:
@@ -395,3 +516,36 @@ def _newest(
     if target is not None:
         query = query.where(table.c.target == target)
     return query.order_by(table.c.night.desc(), table.c.target.desc()).limit(last)
+
+
+def last_of_targets(
+    table: Table,
+    columns: Iterable[ColumnElement[Any]],
+    targets: Collection[str],
+    last: int,
+    *,
+    before: str,
+) -> Select[Any]:
+    """Return a query for rows of each of these targets in its last `last` nights before a night, by
+    target and night. The index of targets finds where each begins.
+    """
+    names = select(table.c.target).where(table.c.target.in_(targets)).distinct().subquery()
+    row = table.alias()
+    first = (
+        select(row.c.night)
+        .where(row.c.target == names.c.target, row.c.night < before)
+        .order_by(row.c.night.desc())
+        .limit(1)
+        .offset(last - 1)
+        .scalar_subquery()
+    )
+    begins = select(names.c.target, func.coalesce(first, "").label("night")).subquery()
+    same = (table.c.target == begins.c.target) & (table.c.night >= begins.c.night)
+    order = [table.c[name] for name in ("target", "night", "attempt") if name in table.c]
+    return (
+        select(*columns)
+        .select_from(begins)
+        .join(table, same)
+        .where(table.c.night < before)
+        .order_by(*order)
+    )

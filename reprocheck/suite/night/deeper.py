@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -19,6 +19,7 @@ import msgspec
 from reprocheck.errors import ReprocheckError, UsageError
 from reprocheck.files.atomic import replacing
 from reprocheck.suite import curves
+from reprocheck.suite.baselines.accepted import AcceptedBaselines
 from reprocheck.suite.baselines.operation import between
 from reprocheck.suite.execution import Job, Performed, perform
 from reprocheck.suite.execution.perform import commits_of
@@ -84,12 +85,13 @@ def wanted(
     states: Mapping[str, TargetState],
 ) -> tuple[Wanted, ...]:
     """Return the deeper recordings to make after the checks of a night."""
+    accepted = AcceptedBaselines(history.baselines())
     found = []
     for check in checks:
         state = states.get(check.target)
         if state is None or check.verdict not in COMPARABLE:
             continue
-        baseline = history.baseline(check.target, check.key)
+        baseline = accepted.counting(check)
         if baseline is not None:
             adopt(suite, baseline)
         file, of_home = _kept_files(suite, check.target, check.key)
@@ -152,20 +154,32 @@ def compared(recording: Wanted, performed: Performed) -> Found | None:
     return Found(found.sentence, suspect)
 
 
-def with_commits(suite: Suite, history: History, state: TargetState) -> TargetState:
-    """Return a state with the commits since the last good night that change the suspected file;
-    where no good night is known, since the check that was accepted.
+def with_commits(
+    suite: Suite, history: History, night: Night, states: Sequence[TargetState]
+) -> tuple[TargetState, ...]:
+    """Return the states of a night with the commits since the last good night that change the
+    suspected file; where no good night is known, since the check that was accepted.
     """
-    target = next((target for target in suite.targets if target.name == state.target), None)
-    file, _, _ = state.suspect.source.rpartition(":")
-    if target is None or not file:
-        return state
-    green = green_before(state, history.states(target=state.target, last=LOOKED_BACK))
-    checks = history.checks(night=green, target=state.target) if green else ()
-    good = [check.commit for check in checks]
-    good += [baseline.commit for baseline in history.baselines(state.target)]
-    commits = commits_of(target.workdir / file, good[0]) if good else ()
-    return replace(state, suspect=replace(state.suspect, commits=commits or state.suspect.commits))
+    suspected = [state for state in states if state.suspect.source]
+    if not suspected:
+        return tuple(states)
+    names = [state.target for state in suspected]
+    earlier = history.states_of(names, LOOKED_BACK, before=night.id)
+    green = {one.target: (green_before(one, earlier[one.target]), one.target) for one in suspected}
+    commits = history.commits_at(green.values())
+    accepted = AcceptedBaselines(history.baselines())
+    folders = {target.name: target.workdir for target in suite.targets}
+
+    def completed(state: TargetState) -> TargetState:
+        file, _, _ = state.suspect.source.rpartition(":")
+        if not file or state.target not in folders:
+            return state
+        of_baselines = (baseline.commit for baseline in accepted.of(state.target))
+        good = commits.get(green[state.target], next(of_baselines, ""))
+        found = commits_of(folders[state.target] / file, good) or state.suspect.commits
+        return replace(state, suspect=replace(state.suspect, commits=found))
+
+    return tuple(map(completed, states))
 
 
 def _job(suite: Suite, night: Night, check: TargetCheck) -> Job | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -41,18 +40,6 @@ def prepare(folder: Path) -> None:
 def night_folder(suite: Suite, night: Night) -> Path:
     """Return the folder of a night: its reports, and its files."""
     return suite.folder / NIGHTS / night.id
-
-
-def remove_old(suite: Suite, night: Night) -> None:
-    """Remove the report folders of nights older than those that the suite keeps; never those of
-    this night or later nights.
-    """
-    if suite.keep_nights is None:
-        return
-    older = sorted(path for path in (suite.folder / NIGHTS).glob("*") if path.name < night.id)
-    excess = len(older) + 1 - suite.keep_nights
-    for path in older[: max(excess, 0)]:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager

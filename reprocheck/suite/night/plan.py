@@ -105,8 +105,7 @@ def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
     """Return the jobs sorted by their last duration, longest first, and those of unknown duration
     before them, so that no long check runs alone at the end.
     """
-    nights = history.nights(last=NIGHTS_LOOKED_AT)
-    took = {check.target: check.seconds for night in nights for check in history.final(night.id)}
+    took = {row.target: row.seconds for row in history.overview(NIGHTS_LOOKED_AT) if row.verdict}
     return tuple(sorted(jobs, key=lambda job: -took.get(job.target.name, inf)))
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.execution import Performed, left_by, read
-from reprocheck.suite.history import History, HistoryError, open_history
+from reprocheck.suite.history import History, HistoryError, open_history, open_suite
 from reprocheck.suite.history.engine import file_of, parsed
 from reprocheck.suite.history.errors import DamagedError
 from reprocheck.suite.model import Baseline, Night
@@ -47,10 +47,9 @@ def rebuild(suite: Suite) -> Rebuilt:
     kept = _baselines(suite.history)
     aside = _put_aside(suite.history)
     folders = [path for path in sorted((suite.folder / NIGHTS).glob("*")) if is_id(path.name)]
-    with open_history(suite.history) as history:
+    with open_suite(suite) as history:
         before = len(history.nights())
-        for baseline in kept if aside else ():
-            history.accept(baseline)
+        history.record_baselines(*(kept if aside else ()))
         checks = sum(_record(folder, suite, history) for folder in folders)
         nights = len(history.nights()) - before
     known = {folder_name(target.name) for target in suite.targets}

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from reprocheck._version import __version__
 from reprocheck.errors import UsageError
+from reprocheck.suite.baselines.accept import reset_command
 from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.execution import Executor, Job, Performed, read
 from reprocheck.suite.execution.perform import commit_of
@@ -17,7 +18,7 @@ from reprocheck.suite.history import History
 from reprocheck.suite.history.shards import take_baselines
 from reprocheck.suite.model import Night, TargetCheck, TargetState
 from reprocheck.suite.night import deeper
-from reprocheck.suite.night.folder import claimed_for_this_process, new_id, prepare, remove_old
+from reprocheck.suite.night.folder import claimed_for_this_process, new_id, prepare
 from reprocheck.suite.night.plan import (
     Options,
     Plan,
@@ -28,6 +29,7 @@ from reprocheck.suite.night.plan import (
     retries_of,
     to_resume,
 )
+from reprocheck.suite.night.prune import remove_old
 from reprocheck.suite.targets import Suite, missing
 
 TICK = 0.2
@@ -180,6 +182,7 @@ def run(
     folder of the suite cannot be written, HistoryError.
     """
     prepare(suite.folder)
+    refuse_unknown(suite, history)
     if suite.home_history is not None and suite.home_history.is_file():
         take_baselines(history, suite.home_history)
     if options.resume:
@@ -206,8 +209,22 @@ def run(
             history.put_states(states)
         night = replace(night, ended=time.time())
         history.end_night(night.id, night.ended or 0.0)
-        remove_old(suite, night)
+        remove_old(suite, history, night)
     return Outcome(night=night, checks=history.final(night.id), states=states)
+
+
+def refuse_unknown(suite: Suite, history: History) -> None:
+    """Raise UsageError if the file of baselines names a target that the suite does not have."""
+    if history.file is None:
+        return
+    known = {target.name for target in suite.targets}
+    unknown = sorted({one.target for one in history.baselines()} - known)
+    if unknown:
+        raise UsageError(
+            f"{history.file.path} has a baseline of target {unknown[0]!r}, which the suite does"
+            " not have.",
+            f"Correct its field target, or remove it: {reset_command(unknown[0])}",
+        )
 
 
 def _deeper(
@@ -237,8 +254,8 @@ def _deeper(
     if recordings:
         observer.recording(len(recordings))
     perform_all([recording.job for recording in recordings], executor, observer, done)
-    with_operations = (deeper.with_operation(state, found) for state in states)
-    return tuple(deeper.with_commits(suite, history, state) for state in with_operations)
+    with_operations = [deeper.with_operation(state, found) for state in states]
+    return deeper.with_commits(suite, history, night, with_operations)
 
 
 def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:

@@ -20,6 +20,8 @@ from reprocheck.suite.targets.selection import selected
 from reprocheck.suite.targets.values import OF_THE_SUITE, read
 
 FOLDER = "nightly"
+KEEP = 30
+"""Nights whose report folders a new suite keeps: a month."""
 HISTORY = "history.sqlite"
 _SQLITE = "sqlite:///"
 
@@ -39,6 +41,7 @@ class Suite:
     webhooks     URLs; `$NAME` in them, and in `history`, stands for an environment variable, and is
                  left as it is where that is not set
     owners       the URLs, as in webhooks, of owners of targets that have their own
+    baselines    the file of the baselines that count; None: those in the history do
     keep_nights  how many nights keep their report folders; older folders are removed; None: all
     home         the suite's own folder, where `folder` stands in place of it; None: it does not
     """
@@ -50,6 +53,7 @@ class Suite:
     webhooks: tuple[str, ...] = ()
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     keep_nights: int | None = None
+    baselines: Path | None = None
     home: Path | None = None
 
     @property
@@ -167,6 +171,7 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
         webhooks=_urls(keys.get("webhooks", ())),
         owners={owner: _urls(urls) for owner, urls in keys.get("owners", {}).items()},
         keep_nights=keys.get("keep"),
+        baselines=one_target.absolute(base, keys["baselines"]) if "baselines" in keys else None,
         home=None if folder == home else home,
     )
 

@@ -16,7 +16,7 @@ from reprocheck.files.atomic import replacing
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import selection
 from reprocheck.suite.targets.scripts import Script
-from reprocheck.suite.targets.suite import FOLDER, NoSuiteError, Suite, load
+from reprocheck.suite.targets.suite import FOLDER, KEEP, NoSuiteError, Suite, load
 
 OF_PYPROJECT = "tool.reprocheck."
 """What stands before the names of our tables in pyproject.toml."""
@@ -75,7 +75,8 @@ def tables(targets: Sequence[Named], file: Path, *, with_suite: bool) -> str:
     if with_suite:
         head = (
             _COMMENT.replace("PREFIX", prefix)
-            + f'\n[{prefix}suite]\nfolder = "{FOLDER}"  # nights, their reports, the history\n\n'
+            + f'\n[{prefix}suite]\nfolder = "{FOLDER}"  # nights, their reports, the history\n'
+            + f"keep = {KEEP}  # nights whose reports stay; the history has all\n\n"
         )
     return head + "\n".join(_table(target, file, prefix) for target in targets)
 

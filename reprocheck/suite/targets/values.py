@@ -233,6 +233,7 @@ OF_THE_SUITE: Mapping[str, Kind] = {
         allowed="the URL of a database, such as postgresql+psycopg://nightly@db/nightly",
         parse=_text,
     ),
+    "baselines": Kind(allowed='the path of a file, such as "baselines.json"', parse=_text),
     "webhooks": Kind(allowed="a URL or a list of URLs", parse=_texts),
     "owners": Kind(allowed='a table of URLs, such as { "@ada" = "$ADA_WEBHOOK" }', parse=_owners),
     "keep": Kind(allowed="a number of nights, 1 or more, or all", parse=_nights),

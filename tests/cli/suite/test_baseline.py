@@ -223,7 +223,11 @@ def test_an_export_to_standard_output_is_the_file_alone(folder, capsys) -> None:
     capsys.readouterr()
     assert _main("export", "-", "small") == 0
     (baseline,) = json.loads(capsys.readouterr().out)["baselines"]
-    assert baseline["series"][0]["values"] == ["1 - 1.5", "2 - 1.25", "3 - 1.125"]
+    assert baseline["series"][0]["values"] == [
+        "1 - 1.5 0x1.8000000000000p+0",
+        "2 - 1.25 0x1.4000000000000p+0",
+        "3 - 1.125 0x1.2000000000000p+0",
+    ]
 
 
 def test_rounded_values_of_another_program_are_held_by_the_tolerance(folder, capsys) -> None:

@@ -10,7 +10,11 @@ from reprocheck.cli.suite import COMMANDS
 from tests.conftest import ROOT, clean_environment
 
 WITHOUT_HISTORY = ("init", "list")
-WORDS = {"baseline": ["show"], "bisect": ["a", "--good", "x", "--bad", "y"]}
+WORDS = {
+    "baseline": ["show"],
+    "backup": ["copy.sqlite"],
+    "bisect": ["a", "--good", "x", "--bad", "y"],
+}
 """What stands behind a command, where it needs more words."""
 TYPED = """
 import sys

@@ -27,8 +27,8 @@ class Memory:
     rows: list[TargetCheck] = field(default_factory=list)
     accepted: list[Baseline] = field(default_factory=list)
 
-    def accept(self, baseline: Baseline) -> None:
-        self.accepted.append(baseline)
+    def accept(self, *several: Baseline) -> None:
+        self.accepted += several
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
         found = [one for one in self.baselines(target) if one.key.digest == key.digest]

@@ -60,7 +60,7 @@ def test_several_dtypes_and_values_that_no_double_holds_are_kept() -> None:
     )
     wide = replace(one, series=replace(one.series, numbers=numbers))
     content = document.export([_baseline(wide)])
-    assert b'"2 - 2.0 :1 =20000000000001/1"' in content
+    assert b'"2 - 2.0 0x1.0000000000000p+1 :1 =20000000000001/1"' in content
     (read,) = document.read(content, "b.json")
     assert unpack(read.curves)[0].series.numbers == numbers
 
@@ -74,14 +74,17 @@ def test_a_changed_value_is_one_changed_line_and_the_order_is_fixed() -> None:
     second = document.export([_baseline(curve(values)), baselines[1]])
     lines = difflib.ndiff(first.decode().splitlines(), second.decode().splitlines())
     changed = [line.replace(" ", "") for line in lines if line[0] in "+-"]
-    assert changed == ['-"2-2.0",', '+"2-2.5",']
+    assert changed == [
+        '-"2-2.00x1.0000000000000p+1",',
+        '+"2-2.50x1.4000000000000p+1",',
+    ]
 
 
 @pytest.mark.parametrize(
     ("content", "what"),
     [
         (b"{", "truncated"),
-        (b'{"format": "reprocheck baselines", "version": 2, "baselines": []}', "newer reprocheck"),
+        (b'{"format": "reprocheck baselines", "version": 3, "baselines": []}', "newer reprocheck"),
         (b'{"format": "reprocheck baselines", "version": 1}', "missing required field"),
     ],
 )
@@ -92,7 +95,9 @@ def test_a_file_that_cannot_be_read_is_named(content, what) -> None:
 
 @pytest.mark.parametrize("line", ["1 -", "1 - one", "x - 1.0", "1 - nan:00", "1 - 1.0 :9"])
 def test_a_line_that_is_none_is_an_error(line) -> None:
-    content = document.export([_baseline(curve([1.5]))]).replace(b"1 - 1.5", line.encode())
+    content = document.export([_baseline(curve([1.5]))]).replace(
+        b"1 - 1.5 0x1.8000000000000p+0", line.encode()
+    )
     with pytest.raises(BaselineError, match="cannot be read"):
         unpack(document.read(content, "b.json")[0].curves)
 
