@@ -216,9 +216,12 @@ class _Site:
         if night == self._past.nights[-1]:
             known = (*known, self._newest)
         tags = [(target.name, target.tags) for target in self._suite.targets]
+        reports: object = self._kept(night.id)
+        if not reports:
+            reports = sorted(target for of, target in self._last_places if of == night.id)
         return _Page(
             file=links.night_file(night.id),
-            digest=_digest(_design(), night, *known, tags, self._kept(night.id)),
+            digest=_digest(_design(), night, *known, tags, reports),
             render=lambda: night_page.render(environment(), self._read(night), self._past),
         )
 

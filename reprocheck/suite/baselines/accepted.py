@@ -21,9 +21,7 @@ class AcceptedBaselines:
         return tuple(self._by_target.get(target, ()))
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
-        """Return the baseline that counts for a target and environment key; None if there is
-        none.
-        """
+        """Return the baseline that counts for a target and environment key; None without one."""
         of_target = self._by_target.get(target, ())
         return next((one for one in of_target if one.key.digest == key.digest), None)
 

@@ -111,8 +111,10 @@ def _newest(target: str, entries: Iterable[Entry]) -> Entry | None:
 
 
 def joined(in_file: Iterable[Baseline], recorded: Iterable[Baseline]) -> tuple[Baseline, ...]:
-    """Return the baselines of a file, by target, newest first, with what the history knows of them,
-    and behind them those of the same targets and keys that they have replaced.
+    """Return the baselines of a file with what the history knows of them.
+
+    They are in order of target, newest first; behind those of a target follow those of the same
+    keys that they have replaced.
     """
     rows: dict[tuple[str, str], list[Baseline]] = defaultdict(list)
     for row in recorded:

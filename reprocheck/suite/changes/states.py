@@ -403,8 +403,9 @@ def _drifted(known: Known, state: State, *, failed: bool = False) -> Found:
 
 
 def _commit_before(known: Known, since: str) -> str:
-    """Return the commit of the last good night before a drift, which is later than the baseline's;
-    "" if it is not known.
+    """Return the commit of the last good night before a drift; "" if it is not known.
+
+    It is later than that of the baseline.
 
     since  the night in which the drift began; "" if it is this one
     """

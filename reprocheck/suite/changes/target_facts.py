@@ -220,8 +220,9 @@ def facts_of_baseline(baseline: Baseline) -> dict[str, str]:
 def changed_since(
     baseline: Baseline, check: TargetCheck, commit: str = ""
 ) -> dict[str, tuple[str, str]]:
-    """Return the facts that differ between a baseline's check and another one. A baseline from a
-    file has those of its key alone where the history does not know the check.
+    """Return the facts that differ between a baseline's check and another one.
+
+    A baseline from a file has those of its key alone where the history does not know the check.
 
     commit  a later one that is known to be good, in place of the baseline's
     """

@@ -1,8 +1,8 @@
-"""What a night asks of the nights before it, for all targets, in a number of queries that neither
-targets nor nights raise.
+"""What a night asks of the nights before it, for all targets at once.
 
-It answers as a history does, of one night. The last nights are one range of the primary key of the
-checks. A target that some of them did not check has older rows, which the index of targets finds.
+Neither targets nor nights raise the number of queries. It answers as a history does, of one night.
+The last nights are one range of the primary key of the checks. A target that some of them did not
+check has older rows, which the index of targets finds.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ class PastCheck(msgspec.Struct, array_like=True, gc=False):
 
 
 class StoredFacts(Mapping[str, str]):
-    """Facts of an environment that are read once somebody asks for them: of most checks it is asked
-    only whether they are those of another one, which their digest says.
+    """Facts of an environment that are read once somebody asks for them.
+
+    Of most checks it is asked only whether they are those of another one, which their digest says.
     """
 
     def __init__(self, digest: str, read: Callable[[str], Mapping[str, str]]) -> None:
@@ -84,8 +85,9 @@ _COLUMNS = tuple(checks.c[name] for name in PastCheck.__struct_fields__ if name 
 
 
 class LookBack:
-    """Answer what is asked of a history on the nights before `night`, over the last `last` nights
-    with a check of each target.
+    """Answer what is asked of a history on the nights before `night`.
+
+    last  so many nights with a check of each target are looked at, the newest
     """
 
     def __init__(self, history: History, night: Night, last: int) -> None:
@@ -119,8 +121,9 @@ class LookBack:
         *,
         curves: bool = False,
     ) -> tuple[TargetCheck, ...]:
-        """Return the checks of a night with their curves; else those of a target before the night,
-        with `curves` if its training is known to vary.
+        """Return the checks of a night with their curves; else those of a target before the night.
+
+        curves  also read the curves of the latter, if the training is known to vary
         """
         if night is not None:
             if night not in self._of_nights:
@@ -134,8 +137,10 @@ class LookBack:
     def states(
         self, night: str | None = None, target: str | None = None, last: int | None = None
     ) -> tuple[TargetState, ...]:
-        """Return the states that are the newest of their targets in a night; else the newest one of
-        a target before the night, behind those that failed if its training is known to vary.
+        """Return the states in a night that are the newest of their targets, or those of a target.
+
+        The latter are its newest one before the night, behind those that failed if its training is
+        known to vary.
         """
         if night is not None:
             return tuple(state for state in self._newest.values() if state.night == night)
@@ -145,8 +150,9 @@ class LookBack:
         return (*self._failed_of_varying.get(newest.target, ()), newest)
 
     def last_pass(self, target: str) -> TargetCheck | None:
-        """Return the last check of a target before the night that passed, with its curves, if the
-        target has no baseline; None if it has one, or none passed.
+        """Return the last check before the night that passed, of a target without a baseline.
+
+        It has its curves. None if none passed, or the target has a baseline.
         """
         return cast("TargetCheck | None", self._last_passes.get(target))
 
@@ -226,8 +232,9 @@ class LookBack:
         return self._history.facts_of(digest, beside=self._compared)
 
     def _compared(self) -> Iterator[str]:
-        """Yield the digests of the facts that are likely to be compared: of the last two checks of
-        each target, and of those where its verdict changed.
+        """Yield the digests of the facts that are likely to be compared.
+
+        They are those of the last two checks of each target, and where its verdict changed.
         """
         for several in self._checks.values():
             pairs = [*pairwise(several)]

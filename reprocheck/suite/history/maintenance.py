@@ -73,8 +73,9 @@ def old_rows(history: History, keep: int) -> int:
 
 
 def remove_old_rows(history: History, keep: int) -> int:
-    """Remove checks, states and nights before the last `keep` nights, and what nothing refers to
-    then; return how many checks there were. Places that always stay do.
+    """Remove checks, states and nights before the last `keep` ones; return the number of checks.
+
+    What nothing refers to then is removed, too. Places that always stay do.
     """
 
     def write(connection: Connection) -> int:
@@ -149,9 +150,7 @@ def backup(address: str, file: Path) -> None:
 
 
 def damage(address: str) -> str:
-    """Return what SQLite finds wrong with the file of a history; "" if nothing, and of another
-    database.
-    """
+    """Return what SQLite finds wrong with a file; "" if nothing, and of another database."""
     if parsed(address).get_backend_name() != "sqlite":
         return ""
     said = _tell(address, "PRAGMA quick_check(1)")

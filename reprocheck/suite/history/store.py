@@ -207,8 +207,9 @@ class History:
         self.written(write)
 
     def accept(self, *several: Baseline) -> None:
-        """Record baselines, which from now on replace older ones of their targets and environment
-        keys, also in the file of baselines.
+        """Record baselines, also in the file of baselines.
+
+        From now on they replace older ones of their targets and environment keys.
         """
         if self.file is not None:
             self.file.put(several)
@@ -226,8 +227,9 @@ class History:
         self.written(write)
 
     def reset(self, target: str, key: Key | None = None) -> int:
-        """Remove the baselines of a target, of one environment key or of all, also from the file of
-        baselines; return how many the database had.
+        """Remove the baselines of a target; return how many the database had.
+
+        They are removed from the file of baselines, too. `key`: those of this key alone.
         """
         if self.file is not None:
             self.file.remove(target, key)
@@ -301,8 +303,10 @@ class History:
     def states_of(
         self, targets: Collection[str], last: int, *, before: str, failed: bool = False
     ) -> dict[str, list[TargetState]]:
-        """Return the states of each of these targets in its last `last` nights before a night,
-        oldest first; `failed`: those alone that failed their night.
+        """Return the states of these targets before a night, oldest first, by target.
+
+        last    only so many of the newest of each
+        failed  of these, only those that failed their night
         """
         found: dict[str, list[TargetState]] = defaultdict(list)
         if not targets:
@@ -316,8 +320,9 @@ class History:
         return found
 
     def commits_at(self, places: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        """Return the commit of the first attempt at each of these places, pairs of a night and a
-        target; those that were not checked are left out.
+        """Return the commits of checks, by night and target.
+
+        They are those of first attempts; places without a check are left out.
         """
         columns, asked = checks.c, list(places)
         found: dict[tuple[str, str], str] = {}
@@ -364,8 +369,9 @@ class History:
     def facts_of(
         self, digest: str, beside: Callable[[], Iterable[str]] = tuple
     ) -> Mapping[str, str]:
-        """Return facts of an environment. `beside`: digests that are read by the same statement if
-        these facts are not known yet.
+        """Return facts of an environment.
+
+        beside  digests that are read by the same statement if these facts are not known yet
         """
         if digest not in self._facts:
             with self._believed():
@@ -526,8 +532,11 @@ def last_of_targets(
     *,
     before: str,
 ) -> Select[Any]:
-    """Return a query for rows of each of these targets in its last `last` nights before a night, by
-    target and night. The index of targets finds where each begins.
+    """Return a query for rows of these targets before a night, by target and night.
+
+    The index of targets finds where each begins.
+
+    last  only rows of so many of the newest nights of each target
     """
     names = select(table.c.target).where(table.c.target.in_(targets)).distinct().subquery()
     row = table.alias()

@@ -157,8 +157,9 @@ def compared(recording: Wanted, performed: Performed) -> Found | None:
 def with_commits(
     suite: Suite, history: History, night: Night, states: Sequence[TargetState]
 ) -> tuple[TargetState, ...]:
-    """Return the states of a night with the commits since the last good night that change the
-    suspected file; where no good night is known, since the check that was accepted.
+    """Return the states of a night with the commits that change the suspected files.
+
+    They are those since the last good night; where none is known, since the accepted check.
     """
     suspected = [state for state in states if state.suspect.source]
     if not suspected:

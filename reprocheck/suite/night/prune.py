@@ -39,8 +39,9 @@ def size_of(path: Path) -> int:
 
 
 def remove_old(suite: Suite, history: History, night: Night) -> None:
-    """Remove the report folders of nights older than those that the suite keeps; never those of
-    this night or later nights.
+    """Remove the report folders of nights older than those that the suite keeps.
+
+    Those of this night and later nights stay.
     """
     if suite.keep_nights is not None:
         remove([_reports(suite, history, suite.keep_nights, night.id)])
@@ -68,8 +69,9 @@ def remove(several: Iterable[Superfluous]) -> None:
 
 
 def _reports(suite: Suite, history: History, keep: int, newest: str) -> Superfluous:
-    """Return the report folders of nights before the last `keep` ones up to `newest`: whole nights
-    where nothing in them stays.
+    """Return the report folders of nights before the last `keep` ones up to `newest`.
+
+    They are whole nights where nothing in them stays.
     """
     root = suite.folder / NIGHTS
     older = sorted(path for path in root.glob("*") if path.is_dir() and path.name < newest)
@@ -83,8 +85,9 @@ def _reports(suite: Suite, history: History, keep: int, newest: str) -> Superflu
 
 
 def _recordings(suite: Suite, history: History) -> Superfluous:
-    """Return the kept deeper recordings of keys that are neither a baseline's nor the last check's
-    of a target of the suite.
+    """Return the kept deeper recordings that no target of the suite needs.
+
+    Their keys are neither a baseline's nor those of the last check of a target.
     """
     keys = last_keys(history)
     keys |= {(one.target, one.key.digest) for one in history.baselines()}

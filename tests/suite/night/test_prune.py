@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from reprocheck.suite import site
 from reprocheck.suite.history import History, open_history
 from reprocheck.suite.history.maintenance import old_rows, remove_old_rows
+from reprocheck.suite.model import Suspect
 from reprocheck.suite.night import prune
 from reprocheck.suite.targets import Suite
 from tests.suite.changes.story import Story, check
@@ -103,3 +106,26 @@ def test_old_rows_go_but_for_those_of_the_last_check_and_the_last_failure(
     ]
     assert {one.night for one in history.states()} <= {one.id for one in history.nights()}
     assert old_rows(history, keep=3) == 0
+
+
+def test_no_page_links_a_report_that_is_gone(suite: Suite, history: History) -> None:
+    story = Story(history, suite.targets)
+    links: set[str] = set()
+    for number in range(7):
+        night = story.name(number)
+        checks = []
+        for one in (check("a"), check("b", good=number not in (0, 4))):
+            of_target = f"nights/{night}/{one.target}"
+            for report in ("attempt-1", "compared"):
+                (suite.folder / of_target / report).mkdir(parents=True)
+                (suite.folder / of_target / report / "report.html").touch()
+            checks.append(replace(one, folder=f"{of_target}/attempt-1"))
+        state = story.night(*checks)["b"]
+        suspect = Suspect(report=f"nights/{night}/b/compared", source="train.py:1")
+        history.put_states([replace(state, suspect=suspect)])
+        prune.remove_old(suite, history, history.night(night))
+        for page in site.write(history, suite).index.parent.rglob("*.html"):
+            for link in re.findall(r'href="([^"]*report\.html)"', page.read_text()):
+                assert (page.parent / link).is_file(), (number, page, link)
+                links.add(Path(link).parent.name)
+    assert links == {"attempt-1", "compared"}

@@ -14,14 +14,16 @@ from sqlalchemy import Engine, event
 from reprocheck.suite import reports, site
 from reprocheck.suite.execution import Performed
 from reprocheck.suite.history import History, open_history
-from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.model import Suspect, TargetCheck, TargetState
 from reprocheck.suite.night import Options, run
+from reprocheck.suite.night.deeper import with_commits
 from reprocheck.suite.targets import load
 from tests.suite.changes.story import CURVE, Story, check, packed
 from tests.suite.history import postgres
-from tests.suite.nights import Prepared, Told
+from tests.suite.nights import Prepared, Told, suite_in
 
-KINDS = ("steady", "fails", "drifts", "varies", "bare", "weekly")
+KINDS = ("steady", "fails", "drifts", "varies", "bare", "weekly", "rare")
+WITHOUT_BASELINE = ("bare", "rare")
 MOST = 60
 """Statements of a whole night beside those that write its checks."""
 
@@ -52,8 +54,10 @@ def counted() -> Iterator[list[str]]:
 
 def of_kind(name: str, night: int) -> TargetCheck | None:
     """The check of a target in a night."""
-    kind = name.partition("-")[0]
+    kind, _, number = name.partition("-")
     if kind == "weekly" and night % 7:
+        return None
+    if kind == "rare" and night % 7 != int(number):
         return None
     if kind == "varies":
         values = tuple(value * (1 + night / 1000) for value in CURVE)
@@ -77,14 +81,15 @@ def asked(folder: Path, url: str, *, each: int, nights: int) -> int:
             story.night(*(one for one in found if one is not None))
             if night == 0:
                 for name in names:
+                    if name.startswith(WITHOUT_BASELINE):
+                        continue
                     first = of_kind(name, 0)
                     assert first is not None
-                    if not name.startswith("bare"):
-                        story.accept(first, bitwise=not name.startswith("varies"))
+                    story.accept(first, bitwise=not name.startswith("varies"))
 
         def read(performed: Performed) -> TargetCheck:
-            made = of_kind(performed.job.target.name, 7)
-            assert made is not None
+            name = performed.job.target.name
+            made = of_kind(name, 7) or check(name)
             return replace(made, night=performed.job.night, started=performed.started)
 
         site.write(history, suite)
@@ -119,3 +124,34 @@ def test_a_night_asks_as_often_whatever_the_number_of_targets_and_nights(
     few, many = counts
     assert many <= few
     assert many <= MOST
+
+
+def test_the_commits_behind_differences_are_asked_for_at_once(tmp_path: Path) -> None:
+    counts = []
+    for number in (1, 5):
+        folder = tmp_path / f"{number}"
+        folder.mkdir()
+        suite = suite_in(folder, *(f"t{one}" for one in range(number)))
+        with open_history(suite.history) as history:
+            story = Story(history, suite.targets)
+            for _ in range(number + 1):
+                story.night(*(check(target.name) for target in suite.targets))
+            night = history.nights()[-1]
+            states = [
+                TargetState(
+                    night=night.id,
+                    target=target.name,
+                    state="drift",
+                    failed=True,
+                    suspect=Suspect(source="train.py:1"),
+                )
+                for target in suite.targets
+            ]
+            with (
+                counted() as statements,
+                mock.patch("reprocheck.suite.night.deeper.commits_of", lambda _, since: (since,)),
+            ):
+                found = with_commits(suite, history, night, states)
+            assert {state.suspect.commits for state in found} == {("c0ffee",)}
+        counts.append(len(statements))
+    assert counts[0] == counts[1]
