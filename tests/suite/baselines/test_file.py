@@ -14,6 +14,7 @@ from reprocheck.suite.baselines import BaselineError
 from reprocheck.suite.baselines.accept import accept
 from reprocheck.suite.baselines.file import BaselineFile
 from reprocheck.suite.history import History, open_history
+from reprocheck.suite.history.shards import take_baselines
 from reprocheck.suite.model import Key
 from tests.suite.baselines.curves import curve
 from tests.suite.baselines.histories import check_of
@@ -153,3 +154,17 @@ def test_a_file_of_somebody_else_is_not_written(history: History, file: Path) ->
         accepted(history, 1.0)
     assert file.read_text() == "{}"
     assert replace(check_of(), night="n1").night == "n1"
+
+
+def test_a_shard_takes_what_the_history_knows_and_leaves_the_file_alone(
+    history: History, file: Path, tmp_path: Path
+) -> None:
+    accepted(history, 1.0, 0.5, beside={"numpy": "2.4"})
+    accepted(history, 1.0, 0.25, beside={"numpy": "2.5"})
+    before = file.read_bytes()
+    with open_history(f"sqlite:///{tmp_path}/shard.sqlite", baselines=file) as shard:
+        for _ in range(2):
+            take_baselines(shard, tmp_path / "history.sqlite")
+            assert shard.baselines() == history.baselines()
+            assert shard.recorded_baselines() == history.recorded_baselines()
+    assert file.read_bytes() == before
