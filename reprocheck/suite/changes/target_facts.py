@@ -159,21 +159,15 @@ class Known:
         passes = (passed(check) and not self.varies for check in self.checks)
         quiet = next((index for index, good in enumerate(passes) if not good), len(self.checks))
         found = [Verdict(good=True)] * quiet
-        then: tuple[object, ...] = ()
-        start = max(quiet - 1, 0)
-        for index, check in enumerate(self.checks[start:], start=start):
-            # a commit that touches none of the target's files explains nothing
-            code = check.files or check.commit
-            now = (code, check.key.facts, check.beside) if check.key.facts else ()
-            if index >= quiet:
-                good = passed(check)
-                verdict = Verdict(
-                    good=good and check.night not in failed,
-                    moved=bool(then and now) and then != now,
-                    both=check.good and not good,
-                )
-                found.append(verdict)
-            then = now
+        before = (None, *self.checks)[quiet:]
+        for then, check in zip(before, self.checks[quiet:], strict=False):
+            good = passed(check)
+            verdict = Verdict(
+                good=good and check.night not in failed,
+                moved=_has_moved(then, check),
+                both=check.good and not good,
+            )
+            found.append(verdict)
         return found
 
     @cached_property
@@ -198,6 +192,15 @@ def meaning(drift: Iterable[Difference]) -> tuple[Difference, ...]:
 def passed(check: TargetCheck) -> bool:
     """Return whether a check counts as a pass: a retry never does."""
     return check.good and check.attempt == 1
+
+
+def _has_moved(then: TargetCheck | None, now: TargetCheck) -> bool:
+    """Return whether the code or the environment of a check is not that of the check before."""
+    if then is None or not (then.key.facts and now.key.facts):
+        return False
+    # a commit that touches none of the target's files explains nothing
+    code, code_then = now.files or now.commit, then.files or then.commit
+    return (code, now.key.facts, now.beside) != (code_then, then.key.facts, then.beside)
 
 
 def facts(check: TargetCheck) -> dict[str, str]:
