@@ -6,7 +6,7 @@ from reprocheck.model import Check, Lead, Rung
 from reprocheck.model.evidence import LeftBehind
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.ladder import InIteration
-from reprocheck.model.variations import DependsOn
+from reprocheck.model.variations import DependsOn, Variations
 from reprocheck.rules import entry
 
 
@@ -15,22 +15,16 @@ def lead_of(check: Check) -> Lead | None:
 
     None if there is no ladder.
     """
+    if check.variations is not None and check.variations.guilty:
+        return _of_variation(check, check.variations)
     ladder = check.ladder
+    if ladder is None:
+        return None
     cause = next(iter(check.causes), None)
     code = "" if cause is None else cause.code
     line = None if cause is None else cause.source
     is_confirmed = cause is not None and cause.confidence == "confirmed"
     rung = check.first_rung
-    if check.variations is not None and check.variations.guilty:
-        guilty, first = check.variations.guilty[0], check.training_rung or rung
-        return Lead(
-            rung=None if first is None else first.rung,
-            cause=code,
-            source=guilty.source or line,
-            statement=DependsOn(guilty=guilty, rest=check.variations.rest),
-        )
-    if ladder is None:
-        return None
     if rung is None:
         return Lead(rung=None, cause=code, source=line, statement=ladder.statement)
     # what run 1 left is not it where runs that find the same agree under another control
@@ -44,6 +38,20 @@ def lead_of(check: Check) -> Lead | None:
         cause=code,
         source=line or rung.source,
         statement=statement or ladder.statement,
+    )
+
+
+def _of_variation(check: Check, variations: Variations) -> Lead:
+    """Return the lead of a check whose runs differ by a variation."""
+    guilty = variations.guilty[0]
+    rung = check.training_rung or check.first_rung
+    cause = next(iter(check.causes), None)
+    at_its_line = cause is not None and guilty.source is not None and cause.at == guilty.source.at
+    return Lead(
+        rung=None if rung is None else rung.rung,
+        cause=cause.code if cause is not None and at_its_line else "",
+        source=guilty.source,
+        statement=DependsOn(guilty=guilty, rest=variations.rest),
     )
 
 

@@ -302,7 +302,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
         except Exception as error:
             check = _without(check, "source", error)
         check = replace(check, variations=variations_of(check, folder))
-        check = replace(check, causes=_still_unknown(check))
+        check = replace(check, causes=_beside_variations(check))
         if (result := searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)
     except Exception as error:
@@ -310,15 +310,17 @@ def _with_reasons(check: Check, folder: Path) -> Check:
     return replace(check, lead=lead_of(check))
 
 
-def _still_unknown(check: Check) -> tuple[Cause, ...]:
-    """Return the causes, without *what produced it was not recorded*.
+def _beside_variations(check: Check) -> tuple[Cause, ...]:
+    """Return the causes of a varied check, those at the line of the guilty variation first.
 
-    A variation is known to have produced it.
+    *What produced it was not recorded* is left out: the variation did.
     """
     if check.variations is None or not check.variations.guilty:
         return check.causes
     unknown = entry("unrecorded-input").code
-    return tuple(cause for cause in check.causes if cause.code != unknown)
+    lines = {one.source.at for one in check.variations.guilty if one.source is not None}
+    causes = (cause for cause in check.causes if cause.code != unknown)
+    return tuple(sorted(causes, key=lambda cause: cause.at not in lines))
 
 
 def _with_noise(check: Check, folder: Path) -> Check:

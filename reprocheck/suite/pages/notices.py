@@ -55,11 +55,12 @@ def changes(report: NightReport, known: Known = frozenset()) -> list[TargetRepor
 
 
 def _is_told(target: TargetReport) -> bool:
-    """Return whether somebody may want to act on a target's state. What is allowed to fail wakes
-    nobody as long as it is.
+    """Return whether somebody may want to act on a target's state.
+
+    What is allowed to fail wakes nobody as long as it is, nor does what a night was not to check.
     """
     quarantine = target.target is not None and bool(target.target.quarantine)
-    if target.word == "known issue" or (quarantine and target.word == "intermittent"):
+    if target.word in ("known issue", "not run") or (quarantine and target.word == "intermittent"):
         return target.failed
     return target.word in TOLD
 
