@@ -12,7 +12,7 @@ import pytest
 
 from reprocheck.cli import main
 from reprocheck.suite.execution import Performed
-from reprocheck.suite.history import HistoryError, open_history
+from reprocheck.suite.history import HistoryError, open_history, open_suite
 from reprocheck.suite.model import Baseline, Night, TargetCheck, TargetState
 from reprocheck.suite.night import Options, rebuild, run
 from reprocheck.suite.pages import write
@@ -97,6 +97,23 @@ def test_baselines_that_can_still_be_read_are_taken_over(
     assert "1 baseline could be read" in " ".join(capsys.readouterr().out.split())
     with open_history(suite.history, create=False) as history:
         assert [one.target for one in history.baselines()] == ["a"]
+
+
+def test_baselines_in_git_are_held_against_what_is_rebuilt(
+    suite: Suite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = suite.file.read_text()
+    suite.file.write_text(text.replace("[suite]\n", '[suite]\nbaselines = "accepted.json"\n'))
+    suite = load(Path.cwd())
+    with open_suite(suite) as history:
+        history.accept(*history.recorded_baselines())
+    accepted = Path("accepted.json").read_bytes()
+    whole(suite.history).unlink()
+    assert main(["suite", "history", "rebuild"]) == 0
+    assert Path("accepted.json").read_bytes() == accepted
+    with open_suite(suite) as history:
+        (first,) = (one for one in history.states(target="a") if one.state != "intermittent")
+    assert "equal to the baseline in every bit" in first.sentence
 
 
 def test_an_older_copy_is_completed(suite: Suite, capsys: pytest.CaptureFixture[str]) -> None:
