@@ -64,4 +64,3 @@ class DependsOn(Statement):
     """The training depends on something that a run may be varied by."""
 
     guilty: Guilty
-    rest: bool | None

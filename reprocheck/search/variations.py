@@ -13,7 +13,7 @@ from pathlib import Path
 
 from reprocheck.model import Check, Run, SourceLine, Touch, Trial
 from reprocheck.model.variations import Guilty, Tried, Variations
-from reprocheck.settings.variations import variation
+from reprocheck.settings.variations import table
 from reprocheck.trace import read_run
 from reprocheck.verdict import judge, paired
 
@@ -100,6 +100,7 @@ class _Search:
         self.plain = [one.tried for one in trials if not one.tried.varied]
         self.varied_run = next(run for run in check.runs if run.record.varied)
         self.guilty: list[str] = []
+        self.blamed = {cause.source.at for cause in check.causes if cause.source is not None}
 
     def conclusion(self, found: Variations) -> Variations:
         """Return what is known, and the trial that is wanted next."""
@@ -174,13 +175,13 @@ class _Search:
     def _by_suspicion(self, made: Sequence[str]) -> list[str]:
         """Return the variations, those first that the script was seen to come to."""
         reaching = REACHES.get(self.check.ladder.first or "", ()) if self.check.ladder else ()
-        blamed = {cause.source.at for cause in self.check.causes if cause.source is not None}
+        observed = {row.name for row in table() if row.seen}
 
         def key(name: str) -> tuple[bool, bool, bool, bool]:
             touches = list(_touches(self.varied_run, name))
-            seen = not variation(name).seen
-            at_cause = any(line.at in blamed for line in chain.from_iterable(map(_lines, touches)))
-            return (not at_cause, not touches, name not in reaching, not seen)
+            lines = chain.from_iterable(map(_lines, touches))
+            at_cause = any(line.at in self.blamed for line in lines)
+            return (not at_cause, not touches, name not in reaching, name in observed)
 
         return sorted(made, key=key)
 
@@ -189,9 +190,8 @@ class _Search:
         alone = self.trials.get(frozenset([name]))
         runs = [self.varied_run] if alone is None else [alone.run, self.varied_run]
         touches = list(chain.from_iterable(_touches(run, name) for run in runs))
-        blamed = {cause.source.at for cause in self.check.causes if cause.source is not None}
         lines = [(touch.what, line) for touch in touches for line in _lines(touch)]
-        lines.sort(key=lambda pair: pair[1].at not in blamed)
+        lines.sort(key=lambda pair: pair[1].at not in self.blamed)
         if not lines:
             return Guilty(name=name, what=touches[0].what if touches else "")
         what, source = lines[0]

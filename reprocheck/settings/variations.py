@@ -7,7 +7,7 @@ the hour, the path. Imports errors and the table alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -134,21 +134,13 @@ def spelled(names: tuple[str, ...]) -> str:
     return words.get(names, ",".join(names))
 
 
-def varied(
-    names: Iterable[str],
-    user: Mapping[str, str],
-    controls: Iterable[str] = (),
-    point: int = 0,
-) -> Varied:
-    """Return what a run is varied by, where the user's environment and the controls allow it.
-
-    point  which of several values the variations that have more than one take
-    """
+def varied(names: Collection[str], user: Mapping[str, str], controls: Iterable[str] = ()) -> Varied:
+    """Return what a run is varied by, where the user's environment and the controls allow it."""
     environment: dict[str, str] = {}
     made: list[str] = []
     left_out: list[tuple[str, WhyNot]] = []
     on = frozenset(controls)
-    values = _values(user, point)
+    values = _values(names, user)
     for row in map(variation, names):
         why = _why_not(row, user, on, values)
         if why is not None:
@@ -180,9 +172,14 @@ def _why_not(
     return None
 
 
-def _values(user: Mapping[str, str], point: int) -> dict[str, str]:
+def _values(names: Collection[str], user: Mapping[str, str]) -> dict[str, str]:
+    """Return what the placeholders of variables stand for.
+
+    The locales of the machine are asked for where one is varied alone: a program lists them.
+    """
     threads = "2" if user.get("OMP_NUM_THREADS") == "1" else "1"
-    return {"hash": str(4001 + point), "locale": _other_locale(user), "threads": threads}
+    locale = _other_locale(user) if "locale" in names else ""
+    return {"hash": "4001", "locale": locale, "threads": threads}
 
 
 def _other_locale(user: Mapping[str, str]) -> str:

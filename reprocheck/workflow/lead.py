@@ -51,7 +51,7 @@ def _of_variation(check: Check, variations: Variations) -> Lead:
         rung=None if rung is None else rung.rung,
         cause=cause.code if cause is not None and at_its_line else "",
         source=guilty.source,
-        statement=DependsOn(guilty=guilty, rest=variations.rest),
+        statement=DependsOn(guilty=guilty),
     )
 
 

@@ -49,8 +49,7 @@ from reprocheck.model.statements.check import (
 )
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.rules import entry
-from reprocheck.settings import Settings
-from reprocheck.settings.variations import variation
+from reprocheck.settings import Settings, variations
 from reprocheck.wording import progress, told
 from reprocheck.workflow.left_files import (
     carried,
@@ -423,8 +422,8 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
 
 def _set_by_variations(run: Run) -> set[str]:
     """Return the facts of the environment that the variations of a run set."""
-    names = map(variation, run.record.varied)
-    variables = set(chain.from_iterable(map(attrgetter("environment"), names)))
+    rows = (row for row in variations.table() if row.name in run.record.varied)
+    variables = set(chain.from_iterable(row.environment for row in rows))
     hashes = {"python.hash_seed"} if "PYTHONHASHSEED" in variables else set()
     return hashes.union(map(VARIABLE.__add__, variables))
 

@@ -142,7 +142,7 @@ class Plan(Request):
             environment={
                 **users_environment(),
                 **varied.environment,
-                **self.home(varied),
+                **self.home(varied, slot),
                 **variables,
                 **self.added(trace, slot, pwd),
             },
@@ -187,11 +187,11 @@ class Plan(Request):
             side_by_side=self.jobs > 1,
         )
 
-    def home(self, varied: Varied) -> dict[str, str]:
+    def home(self, varied: Varied, slot: str) -> dict[str, str]:
         """Return the variable of the home folder of a varied run; the folder is made anew."""
         if not varied.has("home"):
             return {}
-        folder = self.scratch / "home"
+        folder = self.scratch / f"home{slot}"
         make_home(folder, users_environment())
         return {"HOME": str(folder)}
 
@@ -264,26 +264,26 @@ class Plan(Request):
 
         A run behind the first one finds what that left.
         """
-        leave_out = self.not_copied()
-        if number > 1:
-            leave_out = [self.hidden, self.folder.parent / "latest"]
         return Copies(
             self.cwd,
             root=self.folder / f"{cleanup.COPY}-of-the-varied-run",
-            leave_out=leave_out,
+            leave_out=self.not_copied() if number == 1 else self.own_paths,
             say=self.observer.message,
-            finish=None,
         )
+
+    @property
+    def own_paths(self) -> list[Path]:
+        """Return the paths of reprocheck itself."""
+        return [self.hidden, self.folder.parent / "latest"]
 
     def not_copied(self) -> list[Path]:
         """Return the paths that are not copied.
 
         They are those of reprocheck, and those that did not exist before the first run.
         """
-        ours = [self.hidden, self.folder.parent / "latest"]
-        if self.settings.workdir != "copy":
-            ours += [self.cwd / path for path in self.created or ()]
-        return ours
+        if self.settings.workdir == "copy":
+            return self.own_paths
+        return [*self.own_paths, *(self.cwd / path for path in self.created or ())]
 
 
 def plan(
