@@ -49,6 +49,7 @@ from reprocheck.model.record import (
     EntryPoint as EntryPoint,
     FileChanges as FileChanges,
     FilesAfter as FilesAfter,
+    Reseeded as Reseeded,
     RunRecord as RunRecord,
     Setting as Setting,
     Side as Side,

@@ -335,7 +335,7 @@ def _take_other(recorded: Recorded, event: events.AnyEvent) -> None:
             recorded.keep(recorded.variables, event, MOST_FACTS)
         case events.Control() | events.Override() | events.Conflict():
             recorded.keep(recorded.controls, event, MOST_TOUCHES)
-        case events.Unavailable() | events.Patched():
+        case events.Unavailable() | events.Patched() | events.Seeding() | events.Drawn():
             recorded.keep(recorded.controls, event, MOST_TOUCHES)
         case events.Note():
             recorded.keep(recorded.notes, event.text or event.code, MOST_SENTENCES)
