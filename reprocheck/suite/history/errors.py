@@ -13,6 +13,10 @@ class HistoryError(UsageError):
     """Report that the history cannot be opened, read or written."""
 
 
+class NoHistoryError(HistoryError):
+    """Report that there is no history yet."""
+
+
 class DamagedError(HistoryError):
     """Report that the file of the history is damaged, or no SQLite database."""
 

@@ -45,6 +45,7 @@ from reprocheck.suite.history.errors import (
     RESTORE,
     DamagedError,
     HistoryError,
+    NoHistoryError,
     error_of,
     fault_of,
 )
@@ -94,8 +95,8 @@ def opened(address: str, *, create: bool, wait: float, baselines: Path | None = 
     return history
 
 
-def _none_yet(where: str) -> HistoryError:
-    return HistoryError(
+def _none_yet(where: str) -> NoHistoryError:
+    return NoHistoryError(
         f"There is no history at {where} yet.",
         "reprocheck suite run makes one. Where folders of nights are there, reprocheck suite"
         " history rebuild makes it of them.",
@@ -334,6 +335,19 @@ class History:
                 .order_by(columns.attempt.desc())
             )
             found.update(((row.night, row.target), row.commit) for row in self._read(query))
+        return found
+
+    def seconds(self, targets: Collection[str], last: int, *, before: Night) -> dict[str, float]:
+        """Return how long each target took: the longest of its last checks that had ended before a
+        night began.
+        """
+        columns = (checks.c.target, checks.c.started, checks.c.seconds)
+        query = last_of_targets(checks, columns, targets, last, before=before.id)
+        found: dict[str, float] = {}
+        with self._believed():
+            for target, started, seconds in self._read(query):
+                if started + seconds <= before.started:
+                    found[target] = max(seconds, found.get(target, 0.0))
         return found
 
     def checks_since(self, night: str) -> Iterator[TargetCheck]:

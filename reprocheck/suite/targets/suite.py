@@ -64,17 +64,14 @@ class Suite:
         apart = self.history == f"{_SQLITE}{self.folder / HISTORY}"
         return self.home / HISTORY if self.home and apart else None
 
-    def select(
-        self, names: Sequence[str] = (), tags: Sequence[str] = (), shard: str = ""
-    ) -> tuple[Target, ...]:
-        """Return the targets with one of the names and one of the tags, of the shard `i/n`, by
-        name.
+    def select(self, names: Sequence[str] = (), tags: Sequence[str] = ()) -> tuple[Target, ...]:
+        """Return the targets with one of the names and one of the tags, by name.
 
         names  exact, shell patterns (`resnet*`), or the name of a matrix without its values
 
-        Raises UsageError for a name, tag or shard that is not there.
+        Raises UsageError for a name or tag that is not there.
         """
-        return selected(self.targets, names, tags, shard)
+        return selected(self.targets, names, tags)
 
 
 def load(cwd: Path, folder: Path | None = None) -> Suite:
