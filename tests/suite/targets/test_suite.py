@@ -252,6 +252,11 @@ MISTAKES = {
         "nodes is a whole number of at least 1",
         "nodes",
     ),
+    "an owner without a target": (
+        '[suite]\nowners = { "@adda" = "https://example.org" }\n' + target('owner = "@ada"'),
+        "suite: owners names '@adda'",
+        "Did you mean @ada?",
+    ),
     "environment": (target('environment = "A=1"'), "environment", "a table of variables"),
     "tags": (target("tags = 3"), "tags = 3 is not allowed", "a text or a list"),
     "no name": ('[[target]]\nrun = "a.py"\n', "target 1 has no name", "name ="),
