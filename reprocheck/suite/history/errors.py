@@ -125,8 +125,9 @@ def fault_of(original: BaseException | None) -> Fault:
 
 
 def error_of(original: BaseException | None, where: str) -> HistoryError:
-    """Return a HistoryError for an exception of the database driver; `where`: the URL without its
-    password.
+    """Return a HistoryError for an exception of the database driver.
+
+    `where`: the URL without its password.
     """
     fault = fault_of(original)
     said = str(original).strip().partition("\n")[0]

@@ -73,8 +73,9 @@ def bring_kept(source: Path, here: Path) -> None:
 
 
 def _copy(source: Path, place: PurePath, here: Path) -> bool:
-    """Copy a file or folder of another suite atomically, unless it exists here; return whether it
-    was copied.
+    """Copy a file or folder of another suite atomically, unless it exists here.
+
+    Returns whether it was copied.
 
     Links are left out: they would bring files of this machine into what is shown to others.
     """
@@ -152,8 +153,10 @@ def copied(file: Path) -> Iterator[Path]:
 
 @contextmanager
 def shared_history(file: Path | None, history: History) -> Iterator[History | None]:
-    """Yield the history that every shard of a night sees: `history`, or a copy of the suite's own
-    file where that is another one; None if there is no such file.
+    """Yield the history that every shard of a night sees.
+
+    It is `history`, or a copy of the suite's own file where that is another one; None if there is
+    no such file.
     """
     if file is None:
         yield history
@@ -248,8 +251,9 @@ class Merged:
 
 
 def merge(into: History, other: History, bring: Bring) -> Merged:
-    """Record the nights, checks, states and baselines of another history; repeating changes
-    nothing.
+    """Record the nights, checks, states and baselines of another history.
+
+    Repeating changes nothing.
 
     Of the states of a shard only those with a first differing operation are taken, for that alone,
     because a shard knows no history. `bring` copies the report folder of a check, as `bringing`
@@ -273,8 +277,9 @@ def merge(into: History, other: History, bring: Bring) -> Merged:
 
 
 def _merge_night(into: History, other: History, night: Night, bring: Bring) -> int:
-    """Merge one night, and return how many checks are new. States found without these checks are
-    removed, but for those with an operation.
+    """Merge one night, and return how many checks are new.
+
+    States found without these checks are removed, but for those with an operation.
     """
     of_night = other.checks(night=night.id, curves=True)
     here = joined_in(into, night.id)
@@ -301,8 +306,9 @@ _NO_OPERATION = states.c.operation == ""
 def with_operations_of(
     before: Iterable[TargetState], found: Iterable[TargetState]
 ) -> tuple[TargetState, ...]:
-    """Return states that were found anew, with the first differing operations of those that their
-    shards had found.
+    """Return states that were found anew, with the operations that shards had found.
+
+    An operation is the first one that differs.
     """
     known = {state.target: state for state in before if state.operation}
     made = []
@@ -346,8 +352,9 @@ class Joined:
 
 
 def join(history: History) -> tuple[Joined, ...]:
-    """Join the shards of the history that have ended. Returns the nights that changed; their states
-    are removed, but for those with an operation.
+    """Join the shards of the history that have ended.
+
+    Returns the nights that changed; their states are removed, but for those with an operation.
     """
     with history.writing() as connection:
         if connection.dialect.name == "postgresql":
@@ -375,8 +382,9 @@ def _groups(found: Sequence[Night]) -> Iterator[list[Night]]:
 
 
 def first_of(history: History, night: Night) -> Night:
-    """Return the first shard of the night that a new shard belongs to, which is itself if no other
-    shard has begun.
+    """Return the first shard of the night that a new shard belongs to.
+
+    It is the new shard itself if no other one has begun.
     """
     others = [one for one in history.nights() if share_of(one) is not None]
     alike = [

@@ -1,5 +1,6 @@
-"""What a night has to do: which targets, in what order, and what is left of one that was
-interrupted.
+"""Plan a night: which targets, in what order, and what is left of one.
+
+A night that was interrupted goes on with what is left of it.
 """
 
 from __future__ import annotations
@@ -77,8 +78,9 @@ def share_of_night(targets: Sequence[Target], night: Night, history: History | N
 
 
 def retries_of(history: History, night: Night, retries: int) -> Callable[[str], int]:
-    """Return a function that says how often a target is checked again in a night: never if it
-    failed the time before, because that is known.
+    """Return a function that says how often a target is checked again in a night.
+
+    Never if it failed the time before, because that is known.
     """
     last = history.last_states(before=night.id) if retries else {}
     known = {name for name, state in last.items() if state.state in FAILS_AGAIN}
@@ -109,8 +111,9 @@ def job_of(target: Target, night: str, suite: Suite, attempt: int) -> Job:
 
 
 def longest_first(jobs: Sequence[Job], history: History, night: Night) -> tuple[Job, ...]:
-    """Return the jobs sorted by the time that they took before, longest first, and those of unknown
-    duration before them, so that no long check runs alone at the end.
+    """Return the jobs sorted by the time that they took before, longest first.
+
+    Those of unknown duration come before them, so that no long check runs alone at the end.
     """
     targets = [job.target for job in jobs]
     names = [target.name for target in targets]

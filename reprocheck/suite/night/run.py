@@ -42,8 +42,9 @@ class Observer(Protocol):
     """Receive the events of a night as they happen."""
 
     def begun(self, night: Night, to_do: int, checked: int) -> None:
-        """Tell that a night begins, or goes on: `to_do` targets are still to be checked, `checked`
-        checks are in the history.
+        """Tell that a night begins, or goes on.
+
+        `to_do` targets are still to be checked, `checked` checks are in the history.
         """
 
     def started(self, job: Job) -> None:
@@ -81,8 +82,9 @@ def check_all(
     observer: Observer,
     retry: Callable[[TargetCheck], Job | None],
 ) -> None:
-    """Make all checks. `retry` returns the next attempt after a check that ended, or None if there
-    is none.
+    """Make all checks.
+
+    `retry` returns the next attempt after a check that ended, or None if there is none.
     """
 
     def record(performed: Performed) -> Job | None:
@@ -161,8 +163,10 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code: 1 if a target failed the night; 3 if none failed but a target was
-        not run or its check has no verdict; else 0.
+        """Return the exit code of the night.
+
+        It is 1 if a target failed the night; 3 if none failed but a target was not run or its check
+        has no verdict; else 0.
         """
         if not self.failed:
             return ALL_GOOD
@@ -236,8 +240,9 @@ def _deeper(
     executor: Executor,
     observer: Observer,
 ) -> tuple[TargetState, ...]:
-    """Make the deeper recordings that are wanted; return the states, those of failing targets with
-    the first operation that differs from the kept recording.
+    """Make the deeper recordings that are wanted, and return the states.
+
+    The states of failing targets have the first operation that differs from the kept recording.
     """
     by_target = {state.target: state for state in states}
     recordings = deeper.wanted(suite, history, night, history.final(night.id), by_target)
