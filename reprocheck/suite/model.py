@@ -71,11 +71,18 @@ class KnownIssue:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resources:
-    """Say what one check of a target occupies of a machine while it runs: cores and devices."""
+    """Say what one check of a target occupies while it runs.
+
+    cpus, gpus, npus  cores and devices, of each node
+    nodes             machines, which the training's own launcher reaches
+    minutes           how long the check takes at most; 0 if that is not said
+    """
 
     cpus: float = 1.0
     gpus: int = 0
     npus: int = 0
+    nodes: int = 1
+    minutes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +143,8 @@ class Night:
     ended     seconds since 1970; None while the night is under way, or if it was killed
     targets   names of all targets that the suite had then, whether they were run or not
     selected  names of the targets that this night was to run
-    shard     the share of the targets: `2/8`; "" if the night has all
+    shard     the share of the targets: `2/8`; "" if the night has all. A digest stands behind it,
+              `2/8@1f3c9a0b`, where the shares follow from how long targets take
     commit    the commit of the repository that holds the suite, "" if there is none
     """
 

@@ -9,8 +9,9 @@ from reprocheck.suite.model import Difference, KnownIssue, TargetCheck
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Say that the suite no longer has the target. `last`: the night of its last check, "" if
-    none.
+    """Say that the suite no longer has the target.
+
+    `last`: the night of its last check, "" if none.
     """
 
     last: str
@@ -18,8 +19,9 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """Say that the target was to be checked, and was not. `last`: the night of its last check, ""
-    if there is none.
+    """Say that the target was to be checked, and was not.
+
+    `last`: the night of its last check, "" if there is none.
     """
 
     last: str
@@ -42,8 +44,10 @@ class Intermittent:
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """Say that the target fails. `expected`: the verdict that counts as good. `last_good`: the last
-    night with a good check, "" if there is none.
+    """Say that the target fails.
+
+    `expected`: the verdict that counts as good. `last_good`: the last night with a good check, ""
+    if there is none.
     """
 
     check: TargetCheck
@@ -67,8 +71,10 @@ class Drifted:
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """Say that the losses have shifted to another level: by how many standard deviations of the
-    earlier nights, and by how much relative to the earlier level.
+    """Say that the losses have shifted to another level.
+
+    The shift is given in standard deviations of the earlier nights, and relative to the earlier
+    level.
     """
 
     check: TargetCheck
@@ -98,9 +104,11 @@ class Slower:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Say that the target passes again. `bad`: the last check that failed. `began`: the night since
-    which the target had failed. `moved`: how its curves differ from those of the night before it
-    failed, if there is no baseline.
+    """Say that the target passes again.
+
+    `bad`: the last check that failed. `began`: the night since which the target had failed.
+    `moved`: how its curves differ from those of the night before it failed, if there is no
+    baseline.
     """
 
     bad: TargetCheck
@@ -146,8 +154,10 @@ class WithKnownIssue:
 
 @dataclass(frozen=True, slots=True)
 class InQuarantine:
-    """Say that the target is in quarantine. `reason`: what is said without it. `stays`: whether it
-    fails for longer than what comes and goes.
+    """Say that the target is in quarantine.
+
+    `reason`: what is said without it. `stays`: whether it fails for longer than what comes and
+    goes.
     """
 
     reason: Reason

@@ -45,8 +45,10 @@ REVISION = "0006"
 
 
 def cleaned(text: str) -> str:
-    """Return a text that both databases accept: without NUL (for PostgreSQL) and without lone
-    surrogates, which stand for undecodable bytes of file names.
+    """Return a text that both databases accept.
+
+    It is without NUL (for PostgreSQL) and without lone surrogates, which stand for undecodable
+    bytes of file names.
     """
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
