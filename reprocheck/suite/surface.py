@@ -170,16 +170,16 @@ def holds_user_files(output: Path) -> bool:
 
 
 def worktree(
-    commit: str, root: Path, folder: Path, leave_out: Path, say: Say, *, inside: Path
+    commit: str, root: Path, leave_out: Path, say: Say, *, inside: Path
 ) -> AbstractContextManager[Path]:
-    """Make a worktree of a commit of the repository at `root`; a context manager that yields the
-    place of `folder` in the worktree.
+    """Make a worktree of a commit of the repository at `root`; a context manager that yields its
+    place.
 
     Untracked files are copied, except `leave_out`; the worktree is made in the folder `inside`.
     Raises UsageError.
     """
     named = Commit(name=commit[:9], hash=commit, root=root)
-    return make_worktree(named, folder, leave_out, say, inside=inside)
+    return make_worktree(named, root, leave_out, say, inside=inside)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
