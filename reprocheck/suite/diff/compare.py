@@ -174,7 +174,7 @@ def _allowed(target: Target) -> Allowed:
     """Return how far the sides may be from each other: as the target says, else in no bit."""
     by_tolerance = target.allow in ("tolerance", "noise-floor")
     varies = target.allow is None and target.expect == "not_reproducible"
-    return Allowed(allow="tolerance" if by_tolerance or varies else "bits")
+    return Allowed(allow="tolerance" if by_tolerance or varies else "bits", limits=target.limits)
 
 
 def _deeper(operation: Operation) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from reprocheck.suite import check_report, curves, keys
 from reprocheck.suite.check_report import CheckReport, Line, ResumeReport
 from reprocheck.suite.execution.job import Performed, command_words
 from reprocheck.suite.execution.perform import tail
+from reprocheck.suite.measures import measures
 from reprocheck.suite.model import TargetCheck
-from reprocheck.suite.surface import recorded_series
+from reprocheck.suite.surface import recorded
 from reprocheck.suite.target import Target
 
 
@@ -162,9 +163,11 @@ def _with_check(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
     facts = report.facts
     if not facts:
         return row  # it ended before anything was recorded
+    run = recorded(folder)
     return replace(
         row,
         key=keys.key_of(facts, report.runs[0].world, report.values, target),
         beside=keys.beside(facts),
-        curves=curves.pack(curves.of_check(recorded_series(folder), report)),
+        curves=curves.pack(curves.of_check(run.series, report)),
+        measures=measures(run),
     )
