@@ -68,6 +68,7 @@ from reprocheck.model.trace import (
     OwnVariable as OwnVariable,
     Process as Process,
     Run as Run,
+    Sample as Sample,
     Series as Series,
     Trace as Trace,
 )

@@ -167,7 +167,12 @@ def _rung(rung: Rung) -> dict[str, object]:
         "relative_difference",
         "detail",
     )
-    return {**attributes(rung, *names), "source": source_line(rung.source)}
+    operator = rung.operator.name if rung.operator is not None else None
+    return {
+        **attributes(rung, *names),
+        "operator": operator,
+        "source": source_line(rung.source),
+    }
 
 
 def _cause(cause: Cause) -> dict[str, object]:

@@ -235,6 +235,16 @@ class Left(Event):
     why: str = ""
 
 
+class Sample(Event):
+    """Hold the clock and the memory after an iteration: now, at most, at most of the device."""
+
+    i: int
+    t: float | None = None
+    m: int | None = None
+    p: int | None = None
+    d: int | None = None
+
+
 class Checkpoint(Event):
     """Describe a checkpoint of a continued run, which `reprocheck.resume` reads."""
 
@@ -312,7 +322,9 @@ OfTraining: TypeAlias = (
     Optimizer | Loss | Update | Regular | Irregular | Series | Moved | Still | Skip
 )
 OfProcess: TypeAlias = Process | Variable | Origin | Framework | Rank | Program | Environment
-OfRecorder: TypeAlias = Note | Caveat | Problem | Deep | Left | Enough | Broken | Stop | Exit
+OfRecorder: TypeAlias = (
+    Note | Caveat | Problem | Deep | Left | Sample | Enough | Broken | Stop | Exit
+)
 OfFiles: TypeAlias = Open | Wrote | Input | Checkpoint | Unkept | Outside
 OfControls: TypeAlias = Control | Override | Conflict | Unavailable | Patched | Seeding | Drawn
 OfDeeperLevels: TypeAlias = Again | Fingerprints | Ran | Seen | Unrecorded
