@@ -6,6 +6,7 @@ operator costs as much as the sketch of a small tensor.
 """
 
 import math
+import sys
 from _thread import RLock
 from binascii import b2a_base64
 from ctypes import addressof, c_char, memmove, memset, string_at
@@ -26,6 +27,10 @@ _STRIDES = (sketch.COLUMNS, sketch.ROW, 1)
 _ROW_BYTES = sketch.ROW * 4
 _FOLDED = sketch.SIZE * 4 + 8
 """Bytes of a sketch, and of the zeros behind it: a multiple of three."""
+_ORDINARY = bytes(byte for byte in range(256) if byte & 0x7F < 0x5E)
+"""Highest bytes of the float32 numbers below 2e18: sign, and the first seven bits of the exponent.
+"""
+_HIGHEST = 3 if sys.byteorder == "little" else 0
 _LETTERS = (sketch.SIZE * 4 * 4 + 2) // 3
 """Letters of a sketch in base64, without the two signs `=` at its end."""
 
@@ -68,9 +73,8 @@ class Tables:
 
 
 class _Slot(NamedTuple):
-    """Memory for the sums of one unfinished sketch, as a vector and as the result of a product."""
+    """Memory for the sums of one unfinished sketch."""
 
-    vector: Any
     result: Any
     address: int
 
@@ -93,8 +97,7 @@ class _Plan(NamedTuple):
 class HostSketches:
     """A queue of sketches of contiguous tensors of real numbers on the CPU.
 
-    `add` each tensor, then `finish` all of them. To be called below autograd and all modes;
-    `add_short` anywhere.
+    `add` each tensor, then `finish` all of them. To be called below autograd and all modes.
     """
 
     def __init__(self, torch: Any, tables: Tables) -> None:
@@ -120,37 +123,36 @@ class HostSketches:
         self.lock, self.waiting, self.norms = RLock(), [], {}
         self.free = self.slots[::-1]
 
-    def add_short(self, fingerprint: Fingerprint, address: int, size: int) -> None:
-        """Queue float32 numbers of `size` bytes at the address `address`, one row at most."""
-        with self.lock:
-            slot = self.free.pop()
-            # all signs of the first row are +1
-            memmove(slot.address, address, size)
-            memset(slot.address + size, 0, _ROW_BYTES - size)
-            self.waiting.append(fingerprint)
-
     def add_single(self, fingerprint: Fingerprint, tensor: Any, address: int, size: int) -> None:
-        """Queue a float32 tensor of `size` elements at the address `address`, more than a row."""
+        """Queue a float32 tensor of `size` elements at the address `address`."""
         with self.lock:
+            if not self.free:
+                self.make_room()
+            slot = self.free[-1]
+            if size <= sketch.ROW:
+                # all signs of the first row are +1
+                memmove(slot.address, address, size * 4)
+                memset(slot.address + size * 4, 0, _ROW_BYTES - size * 4)
+                self.free.pop()
+                self.waiting.append(fingerprint)
+                return
             if self.full_precision() != "highest":
                 self.add(fingerprint, tensor)
                 return
             share, copied, pieces, strides = self.plans[size]
             signs, shape, _ = pieces[0]
-            slot = self.free[-1]
             if copied is None:
                 self.torch.bmm(signs, tensor.as_strided(shape, strides), out=slot.result)
             else:
                 memmove(self.copy.data_ptr(), address, size * 4)
                 memset(self.copy.data_ptr() + size * 4, 0, copied.numel() * 4 - size * 4)
                 self.torch.bmm(signs, copied, out=slot.result)
-            if len(pieces) > 1:
-                begin = tensor.storage_offset()
-                for signs, shape, first in pieces[1:]:
-                    slot.result.baddbmm_(signs, tensor.as_strided(shape, strides, begin + first))
+            for signs, shape, first in pieces[1:]:
+                begin = tensor.storage_offset() + first
+                slot.result.baddbmm_(signs, tensor.as_strided(shape, strides, begin))
             if share:
                 fingerprint["q"] = share
-            if 1e-20 < self.torch.dot(slot.vector, slot.vector).item() < 1e36:
+            if _are_ordinary(slot.address):
                 self.free.pop()
                 self.waiting.append(fingerprint)
             else:
@@ -172,8 +174,10 @@ class HostSketches:
             fingerprint["q"] = share
             strides = (sketch.COLUMNS * share, sketch.ROW * share, 1)
         with self.lock:
+            if not self.free:
+                self.make_room()
             slot = self.free[-1]
-            slot.vector.zero_()
+            slot.result.zero_()
             for start in range(0, rows, _COPIED):
                 count = min(_COPIED, rows - start)
                 matrix = self._copied(tensor, strides, start, count, clean)
@@ -182,12 +186,10 @@ class HostSketches:
                     slot.result.baddbmm_(signs, matrix)
                 else:
                     slot.result.add_((signs.transpose(1, 2) * matrix).sum(1, keepdim=True))
-            if norm is None and size > sketch.ROW:
-                # Of a single row `finish` sees the elements in the sums.
-                square = self.torch.dot(slot.vector, slot.vector).item()
-                if not 1e-20 < square < 1e36:
-                    self.add(fingerprint, tensor, self._norm(tensor))
-                    return
+            # Of a single row `finish` sees the elements in the sums.
+            if norm is None and size > sketch.ROW and not _are_ordinary(slot.address):
+                self.add(fingerprint, tensor, self._norm(tensor))
+                return
             if norm is not None:
                 self.norms[len(self.waiting)] = norm
             self.free.pop()
@@ -223,7 +225,7 @@ class HostSketches:
                 self.folded = self._own(_SLOTS, _FOLDED // 4)
                 self.copy = self._own(sketch.WHOLE)
                 shape = (sketch.GROUPS, 1, sketch.COLUMNS)
-                self.slots = [_Slot(row, row.view(shape), row.data_ptr()) for row in self.sums]
+                self.slots = [_Slot(row.view(shape), row.data_ptr()) for row in self.sums]
                 self.free = self.slots[::-1]
 
     def finish(self) -> None:
@@ -295,6 +297,16 @@ class HostSketches:
             part = flat[start : start + (1 << 18)].to(self.torch.float64)
             total += self.torch.dot(part, part).item()
         return math.sqrt(total)
+
+
+def _are_ordinary(address: int) -> bool:
+    """Return whether the sums at an address are numbers of a usual size, and not all zero.
+
+    Others may hide elements that a sketch leaves out, or that lie outside of a sample.
+    """
+    # Asked of each long tensor: a call of torch takes longer than both looks at these bytes.
+    highest = string_at(address, _ROW_BYTES)[_HIGHEST::4]
+    return any(highest) and not highest.translate(None, _ORDINARY)
 
 
 def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
