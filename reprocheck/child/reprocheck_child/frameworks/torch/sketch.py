@@ -27,8 +27,10 @@ _STRIDES = (sketch.COLUMNS, sketch.ROW, 1)
 _ROW_BYTES = sketch.ROW * 4
 _FOLDED = sketch.SIZE * 4 + 8
 """Bytes of a sketch, and of the zeros behind it: a multiple of three."""
-_ORDINARY = bytes(byte for byte in range(256) if byte & 0x7F < 0x5E)
-"""Highest bytes of the float32 numbers below 2e18: sign, and the first seven bits of the exponent.
+_LARGE = 1
+_SIZES = bytes(_LARGE if byte & 0x7F >= 0x5E else 0 for byte in range(256))
+"""Of the highest byte of a float32 number, sign and seven bits of the exponent, whether the number
+is 2e18 or more.
 """
 _HIGHEST = 3 if sys.byteorder == "little" else 0
 _LETTERS = (sketch.SIZE * 4 * 4 + 2) // 3
@@ -77,6 +79,8 @@ class _Slot(NamedTuple):
 
     result: Any
     address: int
+    highest: slice
+    """Where the highest bytes of the sums lie in the memory of all slots."""
 
 
 _Piece = Tuple[Any, Tuple[int, int, int], int]
@@ -111,6 +115,7 @@ class HostSketches:
         # where the sums do not say the norm: place in the queue -> the norm
         self.norms: Dict[int, float] = {}
         self.slots: List[_Slot] = []
+        self.room = bytearray()  # the memory of all slots
         self.free: List[_Slot] = []  # the last one is taken first
         self.plans = Made(self._plan)  # of each number of elements
         self.copy: Any = None  # what was made float32, or taken of a long tensor
@@ -152,7 +157,7 @@ class HostSketches:
                 slot.result.baddbmm_(signs, tensor.as_strided(shape, strides, begin))
             if share:
                 fingerprint["q"] = share
-            if _are_ordinary(slot.address):
+            if self._is_ordinary(slot):
                 self.free.pop()
                 self.waiting.append(fingerprint)
             else:
@@ -187,7 +192,7 @@ class HostSketches:
                 else:
                     slot.result.add_((signs.transpose(1, 2) * matrix).sum(1, keepdim=True))
             # Of a single row `finish` sees the elements in the sums.
-            if norm is None and size > sketch.ROW and not _are_ordinary(slot.address):
+            if norm is None and size > sketch.ROW and not self._is_ordinary(slot):
                 self.add(fingerprint, tensor, self._norm(tensor))
                 return
             if norm is not None:
@@ -220,12 +225,15 @@ class HostSketches:
             if not self.slots:
                 # memory of our own: none of the allocator of the training
                 columns = sketch.ROW // sketch.BUCKETS
-                self.sums = self._own(_SLOTS, sketch.ROW)
-                self.signed = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
-                self.folded = self._own(_SLOTS, _FOLDED // 4)
-                self.copy = self._own(sketch.WHOLE)
+                self.sums, self.room, offset = self._own(_SLOTS, sketch.ROW)
+                self.signed, *_ = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
+                self.folded, *_ = self._own(_SLOTS, _FOLDED // 4)
+                self.copy, *_ = self._own(sketch.WHOLE)
                 shape = (sketch.GROUPS, 1, sketch.COLUMNS)
-                self.slots = [_Slot(row.view(shape), row.data_ptr()) for row in self.sums]
+                for index, row in enumerate(self.sums):
+                    start = offset + index * _ROW_BYTES
+                    highest = slice(start + _HIGHEST, start + _ROW_BYTES, 4)
+                    self.slots.append(_Slot(row.view(shape), row.data_ptr(), highest))
                 self.free = self.slots[::-1]
 
     def finish(self) -> None:
@@ -263,12 +271,22 @@ class HostSketches:
             fingerprint["k"] = text[start : start + _LETTERS] + "=="
             fingerprint["z"] = norm
 
-    def _own(self, *shape: int) -> Any:
+    def _own(self, *shape: int) -> Tuple[Any, bytearray, int]:
+        """Return a tensor of float32 numbers, its memory, and where it begins in that."""
         count = math.prod(shape)
         room = bytearray(count * 4 + 64)
         offset = -addressof((c_char * 1).from_buffer(room)) % 64
         flat = self.torch.frombuffer(room, dtype=self.torch.float32, offset=offset, count=count)
-        return flat.view(shape)
+        return flat.view(shape), room, offset
+
+    def _is_ordinary(self, slot: _Slot) -> bool:
+        """Return whether the sums in a slot are numbers of a usual size, and not all zero.
+
+        Others may hide elements that a sketch leaves out, or that lie outside of a sample.
+        """
+        # Asked of each long tensor: a call of torch takes several times as long.
+        highest = self.room[slot.highest]
+        return any(highest) and _LARGE not in highest.translate(_SIZES)
 
     def _copied(
         self, tensor: Any, strides: Tuple[int, int, int], start: int, count: int, clean: bool
@@ -297,16 +315,6 @@ class HostSketches:
             part = flat[start : start + (1 << 18)].to(self.torch.float64)
             total += self.torch.dot(part, part).item()
         return math.sqrt(total)
-
-
-def _are_ordinary(address: int) -> bool:
-    """Return whether the sums at an address are numbers of a usual size, and not all zero.
-
-    Others may hide elements that a sketch leaves out, or that lie outside of a sample.
-    """
-    # Asked of each long tensor: a call of torch takes longer than both looks at these bytes.
-    highest = string_at(address, _ROW_BYTES)[_HIGHEST::4]
-    return any(highest) and not highest.translate(None, _ORDINARY)
 
 
 def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
