@@ -13,6 +13,7 @@ from typing import Annotated, TypeAlias, TypeVar
 import msgspec
 
 from reprocheck.files.limits import NO_EVENT, Budget, open_limited
+from reprocheck.model import mirrors
 
 CHUNK = 1 << 17
 """Bytes. Larger ones are slower: the garbage collector visits the lists that they decode to."""
@@ -328,8 +329,10 @@ OfRecorder: TypeAlias = (
 OfFiles: TypeAlias = Open | Wrote | Input | Checkpoint | Unkept | Outside
 OfControls: TypeAlias = Control | Override | Conflict | Unavailable | Patched | Seeding | Drawn
 OfDeeperLevels: TypeAlias = Again | Fingerprints | Ran | Seen | Unrecorded
-AnyEvent: TypeAlias = OfTraining | OfProcess | OfRecorder | OfFiles | OfControls | OfDeeperLevels
-_KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in Event.__subclasses__())
+_OfRun: TypeAlias = OfTraining | OfProcess | OfRecorder | OfFiles | OfControls
+AnyEvent: TypeAlias = _OfRun | OfDeeperLevels | mirrors.AnyFact
+_KINDS = (*Event.__subclasses__(), *mirrors.FACTS)
+_KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in _KINDS)
 _DECODER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _HEAD: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
 _ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)

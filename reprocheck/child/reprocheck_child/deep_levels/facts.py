@@ -78,6 +78,8 @@ class Deep:
     """
     boundary: Any = None
     """What a resume is judged by, where that is asked for."""
+    mirrors: Any = None
+    """Records what should not be the same twice in one run; set by the adapter."""
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
@@ -495,6 +497,10 @@ class Deep:
     def is_of_user(self, file: str) -> bool:
         """Return whether a file is the user's."""
         return bool(self._name_of(file))
+
+    def name_of(self, file: str) -> str:
+        """Return the name of a file in the trace; "" where it is not the user's."""
+        return self._name_of(file)
 
     def library(self, frame: Any, own: str) -> str:
         """Return the package whose code called the package `own`; "" if the user's code did."""

@@ -67,6 +67,9 @@ class Modules:
         fingerprint.
         """
         deep.module_path = self.path
+        self.mirrors = deep.mirrors
+        if self.mirrors is not None:
+            self.after_root.append(self.mirrors.after_root)
 
     def watch(self) -> None:
         """Wrap `Module.__call__`."""
@@ -200,6 +203,8 @@ class Modules:
                     keys["out"] = prints.leaves(output)
                     tensors = self._tensors(output)
                 deep.seen("call", path, **keys)
+                if "g" in keys and self.mirrors is not None:
+                    self.mirrors.draw(path, module, len(stack), states, inputs)
                 for tensor in tensors:
                     if tensor.grad_fn is not None:
                         self.gradients.watch_output(tensor, path)
@@ -243,6 +248,8 @@ class Modules:
             self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
         if self.torch.is_grad_enabled():
             self.deep.goes_on("torch")
+        if self.mirrors is not None:
+            self.mirrors.before_root(module, inputs)
         if self.deep.loaders or next(module.parameters(), None) is None:
             return
         given = (*args, *kwargs.values())
@@ -256,7 +263,10 @@ class Modules:
             samples = self.prints.samples(batch)
             self.sampled = inputs[0][1] if inputs else None, samples
         keys = {"n": samples} if samples else {}
-        self.deep.seen("batch", "inputs of " + type(module).__name__, out=inputs, **keys)
+        place = "inputs of " + type(module).__name__
+        self.deep.seen("batch", place, out=inputs, **keys)
+        if self.mirrors is not None:
+            self.mirrors.batch(place, batch, samples)
 
     def _tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
         """Yield the tensors in a module's output through which gradients can flow."""
