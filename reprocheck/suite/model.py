@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reprocheck.model import EXIT_CODE, Series
 from reprocheck.resume.model import EXIT_CODE as RESUME_EXIT_CODE
@@ -409,7 +409,16 @@ LOOKED_BACK = 60
 """Nights in which the last good one of a target that fails is looked for."""
 
 
-def green_before(failed: TargetState, states: Iterable[TargetState]) -> str:
+class PastState(NamedTuple):
+    """What is asked of the state of a target in an earlier night; the fields of a TargetState."""
+
+    night: str
+    target: str
+    state: State
+    failed: bool
+
+
+def green_before(failed: TargetState, states: Iterable[TargetState | PastState]) -> str:
     """Return the last good night before a failure began, of these states of its target, oldest
     first; "" if there is none.
     """

@@ -150,6 +150,11 @@ class _Site:
         return AcceptedBaselines(self._history.baselines())
 
     @cached_property
+    def _nights(self) -> str:
+        """Return a digest of the nights, whose names of all targets are the same for each page."""
+        return _digest(self._past.nights)
+
+    @cached_property
     def _checks(self) -> ByTarget[TargetCheck]:
         return ByTarget(self._history.checks_since(self._past.nights[0].id))
 
@@ -230,7 +235,7 @@ class _Site:
             (one.key.digest, one.when, one.why, one.who) for one in self._accepted.of(name)
         ]
         known = (
-            self._past.nights,
+            self._nights,
             self._past.of(name),
             baselines,
             self._shown.get(name),
@@ -257,13 +262,14 @@ class _Site:
         )
         found = with_green(self._with_reports(report), states)
         told = target_page.Told(
-            night=newest,
+            # the names of all targets would be masked anew for each page, and none shows them
+            night=replace(newest, targets=(), selected=()),
             report=found,
             checks=checks,
             states=states,
             baselines=self._accepted.of(name),
         )
-        return replace(folder_level(told), issue=texts.issue(newest, found))
+        return replace(folder_level(told), issue=texts.issue(told.night, found))
 
 
 def _digest(*parts: object) -> str:
