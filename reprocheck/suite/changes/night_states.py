@@ -91,6 +91,7 @@ def _known(
     if baseline is None:
         return replace(known, now=now, last_good=read.history.last_pass(name))
     asked = None if settings is None else settings.allow
+    limits = {} if settings is None else settings.limits
     drift: tuple[Difference, ...] = ()
     if now.curves and now.curves != baseline.curves:
         drift = compare(unpack(now.curves), unpack(baseline.curves), now.rtol, now.atol)
@@ -99,7 +100,7 @@ def _known(
         now=now,
         baseline=baseline,
         drift=drift,
-        allowed=allowed_between(asked, baseline, now.key),
+        allowed=allowed_between(asked, baseline, now.key, limits),
     )
     if not known.varies:
         return known

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reprocheck.suite.model import Difference, KnownIssue, TargetCheck
+from reprocheck.suite.changes.limits import Exceeded
+from reprocheck.suite.model import Difference, KnownIssue, State, TargetCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +107,27 @@ class Slower:
 class Fixed:
     """Say that the target passes again.
 
-    `bad`: the last check that failed. `began`: the night since which the target had failed.
-    `moved`: how its curves differ from those of the night before it failed, if there is no
-    baseline.
+    `bad`: the last check that failed. `began`: the night since which the target had failed. `was`:
+    its state then. `moved`: how its curves differ from those of the night before it failed, if
+    there is no baseline.
     """
 
     bad: TargetCheck
     began: str
+    was: State = "drift"
     moved: Moved | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Larger:
+    """Say that the target takes more memory: bytes in the earlier nights, and in the last nights.
+
+    growth  bytes by which it rises an iteration, where it did not the time before; else 0
+    """
+
+    before: float = 0.0
+    after: float = 0.0
+    growth: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +188,8 @@ Reason = (
     | Shifted
     | Moved
     | Slower
+    | Larger
+    | Exceeded
     | Fixed
     | New
     | Unchanged

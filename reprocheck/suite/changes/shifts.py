@@ -60,13 +60,17 @@ class Shift:
     first: int
 
 
-def shift(values: Sequence[float], *, alpha: float, spread: float) -> Shift | None:
+def shift(
+    values: Sequence[float], *, alpha: float, spread: float, least: float = 0.0
+) -> Shift | None:
     """Return the shift that the last values show; None if they show none.
 
     values  one value per night, oldest first, all finite
     alpha   the two-sided probability of marking a night although nothing shifted
     spread  the least standard deviation that is believed: of numbers that are always the same, a
             trifle would be a shift
+    least   what each of the last nights may count for in any case: of numbers that hardly vary,
+            CLIP deviations would hide how far they have shifted
     """
     import numpy as np
 
@@ -82,7 +86,7 @@ def shift(values: Sequence[float], *, alpha: float, spread: float) -> Shift | No
     reference = _clipped(earlier, median, CLIP_OF_REFERENCE * deviation)
     before = float(reference.mean())
     deviation = max(spread, float(reference.std(ddof=1)))
-    after = float(_clipped(last, before, CLIP * deviation).mean())
+    after = float(_clipped(last, before, max(least, CLIP * deviation)).mean())
 
     error = deviation * math.sqrt(1 / WINDOW + 1 / len(reference))
     score = _normal((after - before) / error, len(reference) - 1)

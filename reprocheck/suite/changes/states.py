@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import pairwise
+from statistics import median
 
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.suite.changes import reasons
@@ -20,6 +21,7 @@ from reprocheck.suite.changes.target_facts import (
     passed,
 )
 from reprocheck.suite.changes.words import sentence
+from reprocheck.suite.measures import DEVICE_MEMORY, GROWTH, MEMORY, SECONDS
 from reprocheck.suite.model import (
     Difference,
     KnownIssue,
@@ -43,6 +45,12 @@ LEAST_SPREAD_OF_TIMES = 0.01
 """Relative: times that are closer than a percent are the same."""
 COME_AND_GO: tuple[State, ...] = ("new failure", "still failing", "intermittent", "fixed")
 """States that quarantine is for: a drift of a check that passes is none of them."""
+_OF_MEASURES: Mapping[str, State] = {
+    SECONDS: "slower",
+    MEMORY: "larger",
+    DEVICE_MEMORY: "larger",
+}
+"""Which state a measure has that is beyond its limit."""
 LEAST_SPREAD = 1e-9
 """Relative: losses that are closer, in the mean of a curve, are the same."""
 
@@ -224,13 +232,19 @@ def _fixed(known: Known) -> Found | None:
         return None
     last = known.last
     if last is None or passed(last):
-        began = _as_before(known, "drift") or _as_before(known, "intermittent")
+        states: tuple[State, ...] = ("drift", "intermittent", "slower", "larger")
+        began = next(filter(None, (_as_before(known, state) for state in states)), "")
     else:
         began = _first_failure(known.earlier)[0].night
     return Found(
         state="fixed",
         changed=between(bad, known.now),
-        reason=reasons.Fixed(bad=bad, began=began, moved=known.moved_since),
+        reason=reasons.Fixed(
+            bad=bad,
+            began=began,
+            was=known.before.state if known.before else "drift",
+            moved=known.moved_since,
+        ),
     )
 
 
@@ -269,25 +283,76 @@ def _moved(known: Known) -> Found | None:
     )
 
 
+def _guarded(known: Known) -> Found | None:
+    """Return the state of a target that takes more time or memory than it allows."""
+    found = known.exceeded
+    if found is None:
+        return None
+    state = _OF_MEASURES.get(found.name, "drift")
+    since = _as_before(known, state) if known.before and known.before.failed else ""
+    return Found(
+        state=state,
+        failed=True,
+        since=since,
+        changed=between(known.last, known.now),
+        reason=found,
+    )
+
+
 def _slower(known: Known) -> Found | None:
     """Return the state of a target whose last nights took longer than those before.
 
     Only checks that pass count, because failed checks end early.
     """
     passes = [check for check in known.checks if check.good and check.seconds > 0]
-    if not passes or passes[-1] is not known.now:
+    found = _risen(known, passes, [check.seconds for check in passes])
+    if found is None:
         return None
-    logarithms = [math.log(check.seconds) for check in passes]
-    found = shift(logarithms, alpha=OF_TIMES, spread=LEAST_SPREAD_OF_TIMES)
-    if found is None or found.after - found.before < math.log(SLOWER):
-        return None
-    since = _as_before(known, "slower") or passes[found.first].night
+    before, after, since = found
     return Found(
         state="slower",
-        since=since,
+        since=_as_before(known, "slower") or since,
         changed=_changed_at(known.checks, since),
-        reason=reasons.Slower(before=math.exp(found.before), after=math.exp(found.after)),
+        reason=reasons.Slower(before=before, after=after),
     )
+
+
+def _larger(known: Known) -> Found | None:
+    """Return the state of a target whose last nights took more memory than the nights before, or
+    whose memory rises from iteration to iteration as it did not the time before.
+    """
+    passes = [check for check in known.checks if check.good and check.measures.get(MEMORY)]
+    found = _risen(known, passes, [check.measures[MEMORY] for check in passes])
+    if found is not None:
+        before, after, since = found
+        return Found(
+            state="larger",
+            since=_as_before(known, "larger") or since,
+            changed=_changed_at(known.checks, since),
+            reason=reasons.Larger(before=before, after=after),
+        )
+    growth = _checked(known).measures.get(GROWTH, 0.0)
+    if not growth or known.last is None or known.last.measures.get(GROWTH):
+        return None
+    changed = between(known.last, known.now)
+    return Found(state="larger", changed=changed, reason=reasons.Larger(growth=growth))
+
+
+def _risen(
+    known: Known, passes: Sequence[TargetCheck], values: Sequence[float]
+) -> tuple[float, float, str] | None:
+    """Return from where to where a number of the last passes has risen, and the first night; None
+    if it has not by SLOWER.
+    """
+    if not passes or passes[-1] is not known.now:
+        return None
+    least = math.log(SLOWER)
+    found = shift(
+        list(map(math.log, values)), alpha=OF_TIMES, spread=LEAST_SPREAD_OF_TIMES, least=2 * least
+    )
+    if found is None or found.after - found.before < least:
+        return None
+    return math.exp(found.before), median(values[found.first :]), passes[found.first].night
 
 
 def _intermittent(known: Known) -> Found | None:
@@ -340,6 +405,7 @@ RULES: tuple[Rule, ...] = (
     _not_run,
     _failing,
     _drifted_too_far,
+    _guarded,
     _shifted,
     _intermittent_and_fails,
     _fixed,
@@ -347,6 +413,7 @@ RULES: tuple[Rule, ...] = (
     _expected_drift,
     _moved,
     _slower,
+    _larger,
     _intermittent,
     _new_target,
     _unchanged,
@@ -440,6 +507,8 @@ def _repaired(known: Known) -> TargetCheck | None:
     if not passed(last) or known.chance_before is not None:
         return known.last_failure
     before, baseline = known.before, known.baseline
+    if before is not None and before.failed and before.state in ("slower", "larger"):
+        return last
     if before is None or baseline is None:
         return None
     failed_by_drift = before.state == "drift" and before.failed

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from reprocheck.suite.baselines import Allowed, compare
+from reprocheck.suite.changes.limits import Exceeded, exceeded
 from reprocheck.suite.changes.reasons import Moved
 from reprocheck.suite.changes.verdicts import ComesAndGoes, Verdict, comes_and_goes, stays
 from reprocheck.suite.curves import unpack
@@ -122,6 +123,24 @@ class Known:
         What is too far is measured from the baseline.
         """
         return self.now is not None and (not passed(self.now) or bool(self.too_far))
+
+    @cached_property
+    def exceeded(self) -> Exceeded | None:
+        """Return what the check took more of than the target allows; None if it did not."""
+        if self.settings is None or self.now is None or not self.settings.limits:
+            return None
+        key = self.now.key.digest
+        passes = [one for one in self.earlier if one.key.digest == key and passed(one)]
+        accepted: Mapping[str, float] = {}
+        if self.baseline is not None and not self.other_key:
+            nights = {one.night: one.measures for one in passes}
+            accepted = nights.get(self.baseline.night, {})
+        if self.before is not None and self.before.failed:
+            # what failed since then is not what it was
+            began = self.before.since or self.before.night
+            passes = [one for one in passes if one.night < began]
+        earlier = [one.measures for one in passes]
+        return exceeded(self.settings.limits, self.now.measures, earlier, accepted)
 
     @cached_property
     def chance(self) -> ComesAndGoes | None:

@@ -38,29 +38,11 @@ MOST_LOSSES = 3
 """A check that is lost so often (with its node, for instance) is not started again."""
 
 
-class Observer(Protocol):
-    """Receive the events of a night as they happen."""
-
-    def begun(self, night: Night, to_do: int, checked: int) -> None:
-        """Tell that a night begins, or goes on.
-
-        `to_do` targets are still to be checked, `checked` checks are in the history.
-        """
+class JobObserver(Protocol):
+    """Receive the events of jobs as they happen."""
 
     def started(self, job: Job) -> None:
         """Tell that a check, or a deeper recording, begins."""
-
-    def ended(self, check: TargetCheck, *, again: bool) -> None:
-        """Tell that a check is in the history; `again`: the target is checked once more."""
-
-    def recording(self, number: int) -> None:
-        """Tell that all checks have ended, and `number` deeper recordings follow."""
-
-    def recorded(self, performed: Performed, why_not: str) -> None:
-        """Tell that a deeper recording has ended.
-
-        `why_not`: why no recording was made, "" if one was made.
-        """
 
     def lost(self, job: Job, why: str) -> None:
         """Tell that a check was cut short through no fault of its target.
@@ -73,6 +55,28 @@ class Observer(Protocol):
 
     def tick(self) -> None:
         """Refresh a display; called several times a second as long as there is work."""
+
+    def recording(self, number: int) -> None:
+        """Tell that `number` deeper recordings follow."""
+
+    def recorded(self, performed: Performed, why_not: str) -> None:
+        """Tell that a deeper recording has ended.
+
+        `why_not`: why no recording was made, "" if one was made.
+        """
+
+
+class Observer(JobObserver, Protocol):
+    """Receive the events of a night as they happen."""
+
+    def begun(self, night: Night, to_do: int, checked: int) -> None:
+        """Tell that a night begins, or goes on.
+
+        `to_do` targets are still to be checked, `checked` checks are in the history.
+        """
+
+    def ended(self, check: TargetCheck, *, again: bool) -> None:
+        """Tell that a check is in the history; `again`: the target is checked once more."""
 
 
 def check_all(
@@ -100,7 +104,7 @@ def check_all(
 def perform_all(
     jobs: Iterable[Job],
     executor: Executor,
-    observer: Observer,
+    observer: JobObserver,
     done: Callable[[Performed], Job | None],
 ) -> None:
     """Perform all jobs of a night.
@@ -122,7 +126,7 @@ def perform_all(
                 waiting.append(next_job)
 
 
-def _started(waiting: list[Job], executor: Executor, observer: Observer) -> list[Job]:
+def _started(waiting: list[Job], executor: Executor, observer: JobObserver) -> list[Job]:
     """Start the jobs that can begin now; return the jobs that have to wait."""
     left = []
     what_for = ""
