@@ -88,8 +88,9 @@ MOVED = ("drift", "expected drift", "moved")
 
 
 def with_green(target: TargetReport, states: Iterable[TargetState | PastState]) -> TargetReport:
-    """Return the target with the last green night before its state began, of these nights, oldest
-    first, if it fails or its curves are others.
+    """Return the target with the last green night before its state began.
+
+    It has one if it fails or its curves are others. `states`: oldest first.
     """
     if target.state is None or not _has_changed(target):
         return target
@@ -115,8 +116,9 @@ def folder_level(thing: T) -> T:
 
 
 def to_paste(thing: T, *targets: TargetReport) -> T:
-    """Redact what is pasted into an issue or sent to a chat, including values given to these
-    targets.
+    """Redact what is pasted into an issue or sent to a chat.
+
+    Values given to these targets are redacted, too.
     """
     texts = [target.target.explain for target in targets if target.target is not None]
     texts += [

@@ -133,8 +133,9 @@ class _Site:
         self._shown = {name: shown(target) for name, target in self._targets.items()}
 
     def pages(self) -> Iterator[_Page]:
-        """Yield all files of the site, the overview last, because the pages it links to exist by
-        then.
+        """Yield all files of the site, the overview last.
+
+        The pages it links to exist by then.
         """
         for file, parts in _ASSETS.items():
             content = "".join(_source(*part) for part in parts).encode()
@@ -167,8 +168,9 @@ class _Site:
         return replace(found, targets=tuple(map(self._with_reports, found.targets)))
 
     def _kept(self, night: str) -> bool:
-        """Return whether the report folders of a night still exist, so that pages may link to
-        them.
+        """Return whether the report folders of a night still exist.
+
+        If they do, pages may link to them.
         """
         keep = self._suite.keep_nights
         return keep is None or night in [kept.id for kept in self._past.nights[-keep:]]
@@ -212,8 +214,9 @@ class _Site:
         )
 
     def _of_night(self, night: Night) -> _Page:
-        """Describe the page of a night; the digest of the newest night's page covers all that is
-        known.
+        """Describe the page of a night.
+
+        The digest of the newest night's page covers all that is known.
 
         Pages of older nights change only with their neighbours or with their row in the overview.
         """
@@ -278,8 +281,9 @@ def _digest(*parts: object) -> str:
 
 @cache
 def _design() -> str:
-    """Return a digest of the templates and the version: if it changes, all pages are drawn
-    again.
+    """Return a digest of the templates and the version.
+
+    If it changes, all pages are drawn again.
     """
     return _digest(__version__, *(_source(_OWN, f"templates/{name}") for name in _TEMPLATES))
 
