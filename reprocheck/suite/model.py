@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reprocheck.model import EXIT_CODE, Sample, Series
 from reprocheck.resume.model import EXIT_CODE as RESUME_EXIT_CODE
@@ -89,8 +89,9 @@ class Resources:
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """Hold the environment key: the facts that may change numbers. Curves are compared with a
-    baseline of the same key.
+    """Hold the environment key: the facts that may change numbers.
+
+    Curves are compared with a baseline of the same key.
 
     Facts such as `torch`: `2.13.0`, `device`: `NVIDIA H100`, `ranks`: `2`, `threads`: `8`,
     `options`: `--steps 20`.
@@ -238,8 +239,10 @@ class TargetCheck:
 
     @property
     def title(self) -> str:
-        """Return the verdict in the words of reports: `NOT REPRODUCIBLE (backward)`, `PASSES THE
-        CHECKS, DIVERGES from iteration 7`; `NO REPORT` if no report could be made.
+        """Return the verdict in the words of reports.
+
+        `NOT REPRODUCIBLE (backward)`, `PASSES THE CHECKS, DIVERGES from iteration 7`; `NO REPORT`
+        if no report could be made.
         """
         if self.verdict == NO_REPORT:
             return "NO REPORT"
@@ -317,8 +320,10 @@ class Baseline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Suspect:
-    """The changed line that is the likeliest cause of a difference from the last good night, by the
-    comparison of their deeper recordings.
+    """Hold the changed line that is the likeliest cause of a difference.
+
+    The difference is from the last good night; the comparison of their deeper recordings names the
+    line.
 
     report   the folder of the comparison, relative to the folder of the suite; "" if none was made,
              or it was removed
@@ -396,8 +401,10 @@ class OverviewRow:
 
     @property
     def is_good(self) -> bool:
-        """Return whether the target needs no attention: it does not fail the night, its check is as
-        expected, and its state is none that reports a problem.
+        """Return whether the target needs no attention.
+
+        It does not fail the night, its check is as expected, and its state is none that reports a
+        problem.
         """
         if self.failed or self.state in TO_LOOK_AT:
             return False
@@ -429,9 +436,19 @@ LOOKED_BACK = 60
 """Nights in which the last good one of a target that fails is looked for."""
 
 
-def green_before(failed: TargetState, states: Iterable[TargetState]) -> str:
-    """Return the last good night before a failure began, of these states of its target, oldest
-    first; "" if there is none.
+class PastState(NamedTuple):
+    """What is asked of the state of a target in an earlier night; the fields of a TargetState."""
+
+    night: str
+    target: str
+    state: State
+    failed: bool
+
+
+def green_before(failed: TargetState, states: Iterable[TargetState | PastState]) -> str:
+    """Return the last good night before a failure began.
+
+    `states`: those of its target, oldest first. Returns "" if there is none.
     """
     began = failed.since or failed.night
     green = [
@@ -495,8 +512,9 @@ class TargetReport:
 
     @property
     def decisive(self) -> TargetCheck | None:
-        """Return the attempt that its state is about: the last one that was not good, else the last
-        one; None if the target was not run.
+        """Return the attempt that its state is about.
+
+        It is the last one that was not good, else the last one; None if the target was not run.
         """
         bad = (check for check in reversed(self.attempts) if not check.good)
         return next(bad, self.check)

@@ -318,8 +318,9 @@ def _slower(known: Known) -> Found | None:
 
 
 def _larger(known: Known) -> Found | None:
-    """Return the state of a target whose last nights took more memory than the nights before, or
-    whose memory rises from iteration to iteration as it did not the time before.
+    """Return the state of a target whose last nights took more memory than before.
+
+    Its memory may also rise from iteration to iteration as it did not the time before.
     """
     passes = [check for check in known.checks if check.good and check.measures.get(MEMORY)]
     found = _risen(known, passes, [check.measures[MEMORY] for check in passes])
@@ -341,8 +342,9 @@ def _larger(known: Known) -> Found | None:
 def _risen(
     known: Known, passes: Sequence[TargetCheck], values: Sequence[float]
 ) -> tuple[float, float, str] | None:
-    """Return from where to where a number of the last passes has risen, and the first night; None
-    if it has not by SLOWER.
+    """Return from where to where a number of the last passes has risen.
+
+    The first night stands beside it; None if it has not risen by SLOWER.
     """
     if not passes or passes[-1] is not known.now:
         return None

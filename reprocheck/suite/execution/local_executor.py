@@ -35,8 +35,9 @@ class Machine:
 
 
 def this_machine(environment: Mapping[str, str] | None = None, dev: Path = Path("/dev")) -> Machine:
-    """Return the cores that this process may use, and the devices that its environment does not
-    hide.
+    """Return the cores and devices that this process may use.
+
+    Devices that its environment hides are left out.
 
     Devices are known by their files, so that no driver is asked and no context made.
     """
@@ -91,8 +92,9 @@ class _Running:
 
 
 class LocalExecutor:
-    """Run at most `jobs` checks at a time, each with the cores and devices that its target asks
-    for.
+    """Run at most `jobs` checks at a time on this machine.
+
+    Each has the cores and devices that its target asks for.
 
     A context manager: at its end no process of any check is alive.
     """
@@ -173,8 +175,9 @@ class LocalExecutor:
 
 
 def _with_devices(job: Job, devices: list[tuple[str, str]]) -> Job:
-    """Return the job with the variables that select these devices; unchanged if `devices` is
-    empty.
+    """Return the job with the variables that select these devices.
+
+    It is unchanged if `devices` is empty.
     """
     given: dict[str, str] = {}
     for variable, name in devices:

@@ -61,7 +61,15 @@ from reprocheck.suite.history.tables import (
     revision_of,
     states,
 )
-from reprocheck.suite.model import Baseline, Key, Night, OverviewRow, TargetCheck, TargetState
+from reprocheck.suite.model import (
+    Baseline,
+    Key,
+    Night,
+    OverviewRow,
+    PastState,
+    TargetCheck,
+    TargetState,
+)
 
 T = TypeVar("T")
 PAUSE = 0.5
@@ -308,23 +316,38 @@ class History:
             found = map(rows.state_of, self._read(select(states).join(last, same)))
             return {state.target: state for state in found}
 
-    def states_of(
-        self, targets: Collection[str], last: int, *, before: str, failed: bool = False
+    def failures_of(
+        self, targets: Collection[str], last: int, *, before: str
     ) -> dict[str, list[TargetState]]:
-        """Return the states of these targets before a night, oldest first, by target.
+        """Return the states of these targets that failed a night before, oldest first, by target.
 
-        last    only so many of the newest of each
-        failed  of these, only those that failed their night
+        last  only of so many of the newest nights of each
         """
         found: dict[str, list[TargetState]] = defaultdict(list)
         if not targets:
             return found
         query = last_of_targets(states, states.c, targets, last, before=before)
-        if failed:
-            query = query.where(states.c.failed)
         with self._believed():
-            for state in map(rows.state_of, self._read(query)):
+            for state in map(rows.state_of, self._read(query.where(states.c.failed))):
                 found[state.target].append(state)
+        return found
+
+    def past_states(
+        self, targets: Collection[str], last: int, *, before: str
+    ) -> dict[str, list[PastState]]:
+        """Return the states of these targets before a night, oldest first, by target.
+
+        last  only so many of the newest of each
+        """
+        found: dict[str, list[PastState]] = defaultdict(list)
+        if not targets:
+            return found
+        columns = [states.c[name] for name in PastState._fields]
+        query = last_of_targets(states, columns, targets, last, before=before)
+        for state in self.rows_as(PastState, query):
+            found[state.target].append(state)
+        with self._believed():
+            rows.refuse_other_nights({one.night for several in found.values() for one in several})
         return found
 
     def commits_at(self, places: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -378,7 +401,7 @@ class History:
                 yield rows.state_of(row)
 
     def rows_as(self, kind: type[T], query: Select[Any]) -> Iterator[T]:
-        """Yield the rows of a query as `kind`, a Struct with the same columns, as they are read.
+        """Yield the rows of a query as `kind`, a Struct or tuple with the same columns.
 
         They come from the driver itself: as rows of SQLAlchemy they would cost twice the time.
         """

@@ -170,7 +170,7 @@ def with_commits(
     if not suspected:
         return tuple(states)
     names = [state.target for state in suspected]
-    earlier = history.states_of(names, LOOKED_BACK, before=night.id)
+    earlier = history.past_states(names, LOOKED_BACK, before=night.id)
     green = {one.target: (green_before(one, earlier[one.target]), one.target) for one in suspected}
     commits = history.commits_at(green.values())
     accepted = AcceptedBaselines(history.baselines())

@@ -72,8 +72,9 @@ def _instead(asked: str, known: Sequence[str], what: str) -> str:
 
 
 def missing(target: Target) -> SettingsError | None:
-    """Return a file or folder that the target needs and this machine lacks; None if nothing is
-    missing.
+    """Return a file or folder that the target needs and this machine lacks.
+
+    None if nothing is missing.
 
     Modules after `-m` are not checked, because only the interpreter that runs them can find them.
     """

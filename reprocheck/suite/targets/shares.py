@@ -28,8 +28,9 @@ class Share:
 
 
 def share(targets: Sequence[Target], shard: str, seconds: Mapping[str, float]) -> Share:
-    """Return the share `2/8` of the targets, which are sorted by name: every target is in exactly
-    one of the eight, and the shares take about the same time.
+    """Return the share `2/8` of the targets, which are sorted by name.
+
+    Every target is in exactly one of the eight, and the shares take about the same time.
 
     seconds  how long each target took, as far as that is known
 
@@ -59,8 +60,10 @@ def share(targets: Sequence[Target], shard: str, seconds: Mapping[str, float]) -
 
 
 def expected(targets: Iterable[Target], seconds: Mapping[str, float]) -> dict[str, float]:
-    """Return the seconds that each target is expected to take: what it took, else the minutes that
-    it asks for; targets of which neither is known are left out.
+    """Return the seconds that each target is expected to take.
+
+    It is what it took, else the minutes that it asks for; targets of which neither is known are
+    left out.
     """
     asked = {one.name: one.resources.minutes * 60.0 for one in targets if one.resources.minutes}
     return {**asked, **seconds}

@@ -1,5 +1,7 @@
-"""The suite of a settings file: `[tool.reprocheck.suite]` and `[[tool.reprocheck.target]]` of
-pyproject.toml, or `[suite]` and `[[target]]` of reprocheck.toml.
+"""Read the suite of a settings file.
+
+It is `[tool.reprocheck.suite]` and `[[tool.reprocheck.target]]` of pyproject.toml, or `[suite]` and
+`[[target]]` of reprocheck.toml.
 """
 
 from __future__ import annotations
@@ -58,7 +60,8 @@ class Suite:
 
     @property
     def home_history(self) -> Path | None:
-        """Return the history file of the suite itself where this one has a history apart from it;
+        """Return the history file of the suite itself where this one has another history.
+
         None if it has not.
         """
         apart = self.history == f"{_SQLITE}{self.folder / HISTORY}"
@@ -111,8 +114,9 @@ def load(cwd: Path, folder: Path | None = None) -> Suite:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Table:
-    """Hold the content of a settings file below `[tool.reprocheck]`, or of a whole
-    reprocheck.toml.
+    """Hold the content of a settings file.
+
+    Of pyproject.toml it is what stands below `[tool.reprocheck]`, else a whole reprocheck.toml.
     """
 
     file: Path
@@ -247,8 +251,9 @@ _OTHER = {
 
 
 def _refuse_folder_around(folder: Path, targets: Sequence[Target], file: Path) -> None:
-    """Raise SettingsError if a training lies inside the suite's folder, because snapshots and
-    copies of the training leave that folder out.
+    """Raise SettingsError if a training lies inside the suite's folder.
+
+    Snapshots and copies of the training leave that folder out.
     """
     for inside in (file.parent, *(target.workdir for target in targets)):
         if inside.is_relative_to(folder):

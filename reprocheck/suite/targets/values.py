@@ -31,8 +31,9 @@ class Kind:
 
 
 def read(kind: Kind, key: str, value: object, place: str) -> Any:
-    """Return the parsed value of a key. `place`: the name of the table in errors. Raises
-    SettingsError.
+    """Return the parsed value of a key.
+
+    `place`: the name of the table in errors. Raises SettingsError.
     """
     try:
         return kind.parse(value)
@@ -54,8 +55,9 @@ def shown(value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """Format a plain value as on a command line. Raises ValueError for a table, a list or a
-    date.
+    """Format a plain value as on a command line.
+
+    Raises ValueError for a table, a list or a date.
     """
     if isinstance(value, bool):
         return str(value).lower()
