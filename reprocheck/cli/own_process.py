@@ -25,7 +25,7 @@ def settle() -> None:
     # a command that draws. Nothing of ours waits for that; the system takes the memory as a whole.
     atexit.register(gc.freeze)
     # A command makes hundreds of thousands of objects that stay, and hardly a cycle: by default a
-    # tenth of its time is spent on looking for them.
+    # twentieth of the time of a check is spent on looking for them.
     gc.set_threshold(_BETWEEN_COLLECTIONS)
     _open_missing_streams()
     _script_folders_last()
