@@ -187,12 +187,12 @@ class Active:
 
     def users_module(self, skip: int = 1) -> bool:
         """Return whether the calling frame belongs to the user's own modules."""
-        frame = _above(skip)
+        frame = _caller(skip)
         return frame is not None and bool(self._users(frame))
 
     def asked_by_user(self, skip: int = 1, through: tuple[str, ...] = SEEDERS) -> bool:
         """Return whether the user's modules call, directly or through the modules `through`."""
-        frame = _above(skip)
+        frame = _caller(skip)
         while frame is not None and _within(str(frame.f_globals.get("__name__")), through):
             frame = frame.f_back
         return frame is not None and bool(self._users(frame))
@@ -378,6 +378,20 @@ def _starter() -> str:
         ),
         "",
     )
+
+
+_OWN = __name__.rpartition(".")[0] + "."
+
+
+def _caller(skip: int) -> FrameType | None:
+    """Return the frame as `_above` does, without those of controls.
+
+    Where two controls wrap one function, the outer one calls the inner one.
+    """
+    frame = _above(skip + 1)
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(_OWN):
+        frame = frame.f_back
+    return frame
 
 
 def _above(skip: int) -> FrameType | None:
