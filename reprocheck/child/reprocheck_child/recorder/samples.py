@@ -1,6 +1,6 @@
 """Samples of the clock and of memory, at ever rarer iterations of a process.
 
-A training of 1,000 iterations has 46 of them, so that what one costs is nothing beside the training.
+A training of 1,000 iterations has 44 of them: what one costs is nothing beside the training.
 """
 
 from __future__ import annotations
