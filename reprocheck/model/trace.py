@@ -177,6 +177,7 @@ class Process:
 class Sample:
     """What clock and memory of a process were after an iteration; None where it is not known.
 
+    iteration  0 at the end of the process
     clock   in seconds, from an unknown start; None at the end of the process
     memory  bytes that the process holds, `peak` the most that it ever held
     device  the most bytes that it ever had of its device

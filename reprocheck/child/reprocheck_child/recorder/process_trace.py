@@ -317,7 +317,7 @@ class ProcessTrace(Writer):
     def _account(self) -> None:
         if self._training:
             self._say_modules()
-            self.emit(samples.sample(self.grouping.closed, timed=False))
+            self.emit(samples.sample(0))
         for callback in self.on_end:
             try:
                 callback()
