@@ -49,6 +49,7 @@ from reprocheck.model.record import (
     EntryPoint as EntryPoint,
     FileChanges as FileChanges,
     FilesAfter as FilesAfter,
+    Reseeded as Reseeded,
     RunRecord as RunRecord,
     Setting as Setting,
     Side as Side,
@@ -67,6 +68,7 @@ from reprocheck.model.trace import (
     OwnVariable as OwnVariable,
     Process as Process,
     Run as Run,
+    Sample as Sample,
     Series as Series,
     Trace as Trace,
 )

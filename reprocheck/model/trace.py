@@ -174,6 +174,22 @@ class Process:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """What clock and memory of a process were after an iteration; None where it is not known.
+
+    clock   in seconds, from an unknown start; None at the end of the process
+    memory  bytes that the process holds, `peak` the most that it ever held
+    device  the most bytes that it ever had of its device
+    """
+
+    iteration: int
+    clock: float | None = None
+    memory: int | None = None
+    peak: int | None = None
+    device: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Trace:
     """What one rank recorded, grouped into iterations.
 
@@ -191,6 +207,8 @@ class Trace:
     backward: Checked | None
     series: tuple[Series, ...] = ()
     """What the training reported beside its losses, in the order of their first values."""
+    samples: tuple[Sample, ...] = ()
+    """Clock and memory after some of the iterations, in their order."""
     unchanged_updates: int = 0
     unchanged_passes: int = 0
     weights_seen: bool = True

@@ -13,12 +13,18 @@ from reprocheck.model.statement import Statement
 from reprocheck.model.trace import CheckKind
 
 VerdictName = Literal[
-    "reproducible", "not_reproducible", "inconclusive", "script_failed", "timed_out"
+    "reproducible",
+    "not_reproducible",
+    "seed_without_effect",
+    "inconclusive",
+    "script_failed",
+    "timed_out",
 ]
 
 EXIT_CODE: Mapping[VerdictName, int] = {
     "reproducible": 0,
     "not_reproducible": 1,
+    "seed_without_effect": 1,
     "inconclusive": 3,
     "script_failed": 4,
     "timed_out": 5,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from reprocheck.errors import SettingsError
-from reprocheck.settings import controls, variations
+from reprocheck.settings import controls, must_differ, variations
 
 PREFIX = "REPROCHECK_"
 BOUND = 1e-3
@@ -372,6 +372,13 @@ OPTIONS: tuple[Option, ...] = (
         " the path and more; NAMES, with commas between them, where not the default set is meant.",
     ),
     Option("vary_not", (), _VARIATIONS, "Leave this variation out; may be given several times."),
+    Option(
+        "must_differ",
+        must_differ.NONE,
+        _one_of(must_differ.NONE, *(row.name for row in must_differ.table())),
+        "Make one more run with another seed, which must have other losses; {seed} in the command"
+        " stands for the seed.",
+    ),
     Option("quiet", False, _SWITCH, "No progress; the verdict in one line.", short="-q"),
     Option(
         "verbose",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from reprocheck.files.limits import content, open_regular
-from reprocheck.model import OwnVariable, Process, Run, RunRecord, Trace
+from reprocheck.model import OwnVariable, Process, Run, RunRecord, Sample, Trace
 from reprocheck.model.mirrors import Given
 
 if TYPE_CHECKING:
@@ -136,6 +136,10 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
         process=_process(recorded, rank, record),
         losses=losses,
         series=recorded.series.until(len(losses)),
+        samples=tuple(
+            Sample(iteration=one.i, clock=one.t, memory=one.m, peak=one.p, device=one.d)
+            for one in recorded.samples
+        ),
         forward=forward,
         backward=backward,
         unchanged_updates=grouping.unchanged_updates,

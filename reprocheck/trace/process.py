@@ -44,6 +44,7 @@ PLAIN = (str, int, float, type(None))
 """Values of facts of the environment: whatever is nested was not written by a recorder."""
 NODE = "node"
 """Before the number of a machine, in front of the names of its traces."""
+MOST_SAMPLES = 10_000
 MOST_FACTS, MOST_FILES, MOST_TOUCHES, MOST_SENTENCES = 5_000, 100_000, 50_000, 1_000
 MOST_GIVEN = 20_000
 LONGEST_SENTENCE = 5_000
@@ -101,6 +102,7 @@ class Recorded:
     controls: list[events.OfControls] = field(default_factory=list)
     given: list[AnyFact] = field(default_factory=list)
     series: Columns = field(default_factory=Columns)
+    samples: list[events.Sample] = field(default_factory=list)
     stopped_at: int | None = None
     deep: bool = False
     """Whether its training was recorded at level `module` too, as level `auto` does."""
@@ -340,8 +342,10 @@ def _take_other(recorded: Recorded, event: events.AnyEvent) -> None:
             recorded.keep(recorded.variables, event, MOST_FACTS)
         case events.Control() | events.Override() | events.Conflict():
             recorded.keep(recorded.controls, event, MOST_TOUCHES)
-        case events.Unavailable() | events.Patched():
+        case events.Unavailable() | events.Patched() | events.Seeding() | events.Drawn():
             recorded.keep(recorded.controls, event, MOST_TOUCHES)
+        case events.Sample():
+            recorded.keep(recorded.samples, event, MOST_SAMPLES)
         case events.Note():
             recorded.keep(recorded.notes, event.text or event.code, MOST_SENTENCES)
         case events.Caveat():

@@ -40,7 +40,15 @@ from reprocheck.verdict.outcomes import outcomes
 from reprocheck.verdict.pairing import apart, paired, partners, silent
 from reprocheck.verdict.reported_series import compare_series
 
-__all__ = ["FAIL_ON", "ended_before_checks", "judge", "paired", "partners", "ulp_distance"]
+__all__ = [
+    "FAIL_ON",
+    "ended_before_checks",
+    "equal_in_bits",
+    "judge",
+    "paired",
+    "partners",
+    "ulp_distance",
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

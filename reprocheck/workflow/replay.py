@@ -51,6 +51,7 @@ from reprocheck.model.statements.check import (
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.rules import entry
 from reprocheck.settings import Settings, variations
+from reprocheck.settings.must_differ import NONE
 from reprocheck.wording import progress, told
 from reprocheck.workflow.left_files import (
     carried,
@@ -138,6 +139,16 @@ def joined(
 
 def judged(folder: Path) -> Check:
     """Return the check recorded in `folder`, without its deeper runs. Raises ReportError."""
+    check = recorded_check(folder)
+    if check.record.setting("must_differ", NONE) == NONE:
+        return check
+    from reprocheck.search.seed_effect import with_seed_effect
+
+    return with_seed_effect(check, folder)
+
+
+def recorded_check(folder: Path) -> Check:
+    """Return the check with the verdict on its runs alone, which have one seed."""
     from reprocheck.recording import record as records
     from reprocheck.trace import read_run
     from reprocheck.verdict import judge, paired
@@ -236,6 +247,10 @@ def explained(check: Check, folder: Path) -> Check:
         check = _with_reasons(check, folder)
     elif check.verdict.verdict == "reproducible" and check.verdict.bitwise.equal:
         check = _with_hidden_difference(check, folder)
+    if check.verdict.verdict == "seed_without_effect":
+        from reprocheck.workflow.lead import lead_of
+
+        check = replace(check, lead=lead_of(check))
     if check.variations is None:
         from reprocheck.search.variations import variations_of
 

@@ -35,12 +35,19 @@ DEPENDS = {
         None,
     ),
     "arrival": (
-        "from concurrent.futures import ThreadPoolExecutor, as_completed\n"
-        "def work(n):\n    time.sleep(0.002 * n)\n    return n\n"
-        "with ThreadPoolExecutor(2) as pool:\n"
-        "    tasks = [pool.submit(work, n) for n in range(6)]\n"
-        "    value = sum(10.0 ** i * t.result() for i, t in enumerate(as_completed(tasks)))",
-        9,
+        # the others wait for the first one: only a first one that is late comes behind them
+        "import threading\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "begun, order = threading.Event(), []\n"
+        "def work(n):\n"
+        "    if n == 0: return begun.set()\n"
+        "    begun.wait()\n"
+        "    time.sleep(0.008)\n"
+        "with ThreadPoolExecutor(4) as pool:\n"
+        "    for n in range(4):\n"
+        "        pool.submit(work, n).add_done_callback(lambda _, n=n: order.append(n))\n"
+        "value = 1.0 + order[0]",
+        12,
     ),
     "columns": ("import shutil\nvalue = 1.0 * shutil.get_terminal_size().columns", 4),
     "stdin": ("import stat\nvalue = 1.0 + stat.S_ISFIFO(os.fstat(0).st_mode)", None),
@@ -77,7 +84,16 @@ def guilty(outcome: Outcome) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("name", DEPENDS)
+RACE = "a thread may be paused for longer than the delays on a busy machine"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.may_differ(RACE)] if name == "arrival" else ())
+        for name in DEPENDS
+    ],
+)
 def test_the_variation_that_a_script_depends_on_is_named_with_its_line(
     name: str, workdir: Path
 ) -> None:
