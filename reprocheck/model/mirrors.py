@@ -1,14 +1,13 @@
 """Mirrors: what should differ inside one run and is the same, and what was recorded to find them.
 
-The facts have the form in which `docs/reference/trace-format.md` describes them.
+The facts are as the recorder writes them: see `docs/reference/trace-format.md`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
-
-import msgspec
 
 from reprocheck.model.statement import Statement
 
@@ -22,48 +21,23 @@ MirrorKind = Literal[
     "shard-noise",
     "replicas",
     "step-noise",
+    "device-keys",
 ]
 """The names of the rows `mirror` in the table of relations."""
 
 
-class Fact(msgspec.Struct, tag_field="e", tag=str.lower, gc=False, frozen=True):
-    """Hold one line of a trace that is recorded for the sake of mirrors."""
-
-
-class Drawing(Fact, rename={"line": "l", "states": "g", "amounts": "a"}, kw_only=True, frozen=True):
-    """Draws from generators: the hash of each state before, and how many numbers were drawn."""
-
-    line: str = ""
-    states: dict[str, str] = {}
-    amounts: dict[str, int] = {}
-
-
-class Pass(
-    Fact,
-    rename={
-        "place": "p",
-        "line": "l",
-        "dataset": "d",
-        "optimizers": "b",
-        "order": "o",
-        "count": "c",
-        "ascends": "up",
-        "shuffles": "sh",
-        "processes": "w",
-        "fetcher": "f",
-        "iterable": "it",
-    },
-    frozen=True,
-):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pass:
     """One walk through a loader.
 
-    dataset    its number among those of the process
-    optimizers how many were built before
-    order      hash of the order of its samples, "" where it is not known as a whole
-    count      how many different samples that is
-    shuffles   whether its sampler shuffles, None where that is not known
-    processes  those that load its samples, in the order of the workers
-    fetcher    number of what loads them, where the process does it itself
+    dataset     its number among those of the process
+    optimizers  how many were built before
+    order       hash of the order of its samples, "" where it is not known as a whole
+    count       how many different samples that is
+    shuffles    whether its sampler shuffles, None where that is not known
+    processes   those that load its samples, in the order of the workers
+    fetcher     number of what loads them, where the process does it itself
+    iterable    whether the data set is a stream without indices
     """
 
     place: str
@@ -74,45 +48,57 @@ class Pass(
     count: int = 0
     ascends: bool = False
     shuffles: bool | None = None
-    processes: list[int] = []
+    processes: tuple[int, ...] = ()
     fetcher: int | None = None
     iterable: bool = False
 
 
-class Batch(
-    Fact, rename={"place": "p", "iteration": "i", "worker": "w", "samples": "n"}, frozen=True
-):
-    """A batch that was handed to the training; `iteration`: of how many it saw losses before."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Batch:
+    """A batch that was handed to the training; `iteration`: how many had begun before."""
 
     place: str
     iteration: int = 0
     worker: int | None = None
-    samples: list[str] = []
+    samples: tuple[str, ...] = ()
 
 
-class Task(
-    Drawing, rename={"fetcher": "f", "number": "n", "kind": "k", "dataset": "p"}, frozen=True
-):
-    """What was drawn while a worker, or the process itself, loaded one batch of samples."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Task:
+    """What was drawn while a worker, or the process itself, loaded one batch of samples.
+
+    states   of each generator that moved: the hash of its state before
+    amounts  how many numbers were drawn from it at least, 0 where that is not known
+    """
 
     fetcher: int = 0
     number: int = 0
-    kind: str = ""
     dataset: str = ""
+    line: str = ""
+    states: Mapping[str, str] = field(default_factory=dict)
+    amounts: Mapping[str, int] = field(default_factory=dict)
 
 
-class Draw(
-    Drawing, rename={"place": "p", "iteration": "i", "inputs": "in", "class_": "k"}, frozen=True
-):
-    """What a module drew in a forward pass; `place` is "" for what the script drew before it."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draw:
+    """What a module drew in a forward pass; `place` is "" for what the script drew before it.
+
+    Of JAX the keys that a computation was given; `copies`: how many devices have the same one.
+    `states` and `amounts` as of a task.
+    """
 
     place: str = ""
     iteration: int = 0
-    inputs: list[str] = []
+    inputs: tuple[str, ...] = ()
     class_: str = ""
+    copies: int = 1
+    line: str = ""
+    states: Mapping[str, str] = field(default_factory=dict)
+    amounts: Mapping[str, int] = field(default_factory=dict)
 
 
-class Network(Fact, rename={"number": "n", "groups": "r"}, frozen=True):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Network:
     """The network that the draws from here on are made in, and the batch before belongs to.
 
     groups  kinds with their ranks: `data` where each trains on other data, `model` where each holds
@@ -120,11 +106,17 @@ class Network(Fact, rename={"number": "n", "groups": "r"}, frozen=True):
     """
 
     number: int
-    groups: list[tuple[str, tuple[int, ...]]] = []
+    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 AnyFact: TypeAlias = Pass | Batch | Task | Draw | Network
-FACTS: tuple[type[Fact], ...] = (Pass, Batch, Task, Draw, Network)
+FACTS: Mapping[str, type[AnyFact]] = {
+    "pass": Pass,
+    "batch": Batch,
+    "task": Task,
+    "draw": Draw,
+    "network": Network,
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,5 +19,5 @@ def document(check: Check) -> dict[str, object]:
             {**attributes(one, *names), "source": source_line(SourceLine.of(one.line))}
             for one in mirrors.found
         ],
-        "not_seen": [{"kind": kind, "needs": needs[kind]} for kind in mirrors.not_seen],
+        "not_seen": [{"kind": kind, "needs": needs.get(kind, "")} for kind in mirrors.not_seen],
     }

@@ -13,7 +13,6 @@ from typing import Annotated, TypeAlias, TypeVar
 import msgspec
 
 from reprocheck.files.limits import NO_EVENT, Budget, open_limited
-from reprocheck.model import mirrors
 
 CHUNK = 1 << 17
 """Bytes. Larger ones are slower: the garbage collector visits the lists that they decode to."""
@@ -269,6 +268,13 @@ class Unkept(Event):
     epochs: int = 0
 
 
+class Given(Event):
+    """Hold a fact for mirrors: its kind, and its values by their names in `model.mirrors`."""
+
+    k: str = ""
+    v: dict[str, object] = {}
+
+
 class Outside(Event):
     """Name a checkpoint that a continued run was about to write where no snapshot is taken."""
 
@@ -324,15 +330,13 @@ OfTraining: TypeAlias = (
 )
 OfProcess: TypeAlias = Process | Variable | Origin | Framework | Rank | Program | Environment
 OfRecorder: TypeAlias = (
-    Note | Caveat | Problem | Deep | Left | Sample | Enough | Broken | Stop | Exit
+    Note | Caveat | Problem | Deep | Left | Given | Sample | Enough | Broken | Stop | Exit
 )
 OfFiles: TypeAlias = Open | Wrote | Input | Checkpoint | Unkept | Outside
 OfControls: TypeAlias = Control | Override | Conflict | Unavailable | Patched | Seeding | Drawn
 OfDeeperLevels: TypeAlias = Again | Fingerprints | Ran | Seen | Unrecorded
-_OfRun: TypeAlias = OfTraining | OfProcess | OfRecorder | OfFiles | OfControls
-AnyEvent: TypeAlias = _OfRun | OfDeeperLevels | mirrors.AnyFact
-_KINDS = (*Event.__subclasses__(), *mirrors.FACTS)
-_KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in _KINDS)
+AnyEvent: TypeAlias = OfTraining | OfProcess | OfRecorder | OfFiles | OfControls | OfDeeperLevels
+_KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in Event.__subclasses__())
 _DECODER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _HEAD: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
 _ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)

@@ -13,6 +13,8 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from msgspec import ValidationError, convert
+
 from reprocheck.child.reprocheck_child.shared.iterations import (
     COUNTED,
     COUNTED_FROM_HERE,
@@ -315,9 +317,6 @@ def _take_other(recorded: Recorded, event: events.AnyEvent) -> None:
     """Add an event that is neither a loss nor an update."""
     if isinstance(event, events.OF_DEEPER_LEVELS):
         return  # read elsewhere
-    if isinstance(event, FACTS):
-        recorded.keep(recorded.given, event, MOST_GIVEN)
-        return
     match event:
         case events.Series():
             recorded.left_out += not recorded.series.take(event)
@@ -376,6 +375,8 @@ def _take_state(recorded: Recorded, event: events.AnyEvent) -> None:
             _take_environment(recorded, event)
         case events.Deep():
             recorded.deep = True
+        case events.Given():
+            _take_given(recorded, event)
         case events.Left():
             recorded.left_after, recorded.left_because = event.i, event.why
         case events.Enough():
@@ -389,6 +390,14 @@ def _take_state(recorded: Recorded, event: events.AnyEvent) -> None:
         case events.Exit():
             recorded.ended, recorded.over = True, event.time
             recorded.error, recorded.failed_at = event.error, event.l
+
+
+def _take_given(recorded: Recorded, event: events.Given) -> None:
+    """Keep a fact for mirrors; one of another form is left out, and counted."""
+    try:
+        recorded.keep(recorded.given, convert(event.v, FACTS[event.k]), MOST_GIVEN)
+    except (KeyError, ValidationError):
+        recorded.left_out += 1
 
 
 def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:

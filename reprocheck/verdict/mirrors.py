@@ -32,7 +32,7 @@ class _Walk:
         """Return whether losses came between its batches: an evaluation has none."""
         return len({batch.iteration for batch in self.batches}) > 1
 
-    def samples(self, worker: int) -> list[list[str]]:
+    def samples(self, worker: int) -> list[tuple[str, ...]]:
         """Return the samples of each batch that a worker loaded."""
         return [batch.samples for batch in self.batches if batch.worker == worker]
 

@@ -1,4 +1,4 @@
-"""Finds noise that repeats each step: a module draws from the state of the iteration before."""
+"""Finds noise that repeats: in each step, or, by one key, on each device."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ DROPPING = frozenset((
     "RReLU", "MultiheadAttention", "GaussianNoise", "GaussianDropout", "SpatialDropout1D",
 ))  # fmt: skip
 """Modules that draw a number for each element: their draws are always noise."""
+
+_KEY = "key"
+"""What stands for a class where a computation of JAX is given keys."""
 
 Slot = tuple[str, int]
 """The place of a draw, and which of those in its iteration it is."""
@@ -54,6 +57,8 @@ def of_steps(given: Sequence[Given]) -> Iterator[tuple[MirrorKind, Mirror | None
         for (place, _), draws in slots(process.facts).items():
             if len(draws) > 1:
                 yield "step-noise", _repeated(place, draws, samples)
+                if any(draw.class_ == _KEY for draw in draws.values()):
+                    yield "device-keys", _one_key(place, list(draws.values()))
 
 
 def _repeated(place: str, draws: dict[int, Draw], samples: int) -> Mirror | None:
@@ -74,3 +79,18 @@ def _repeated(place: str, draws: dict[int, Draw], samples: int) -> Mirror | None
             asked=may_be_meant(repeated, generator, samples),
         )
     return None
+
+
+def _one_key(place: str, draws: Sequence[Draw]) -> Mirror | None:
+    """Return that devices draw by the same key: the program may hold it constant on purpose."""
+    same = [draw for draw in draws if draw.copies > 1]
+    if len(same) < 2:
+        return None
+    return Mirror(
+        kind="device-keys",
+        between=tuple(range(same[0].copies)),
+        place=place,
+        count=len(same),
+        generator=next(iter(same[0].states), ""),
+        asked=True,
+    )

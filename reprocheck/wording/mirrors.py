@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reprocheck.language import count, listed
+from reprocheck.language import count, shortlist
 from reprocheck.model.mirrors import Mirror, MirrorKind
 from reprocheck.wording.say import say
 
@@ -22,6 +22,7 @@ _SENTENCES: Mapping[MirrorKind, str] = {
     " parts ({number})",
     "replicas": "Ranks {between} hold one model and should agree, and do not ({number})",
     "step-noise": "Iterations {between} draw the same noise ({number})",
+    "device-keys": "Devices, or elements of a vmap, {between} are given the same key ({number})",
 }
 _QUESTION = "Is it meant? {sentence}"
 _UNITS: Mapping[MirrorKind, tuple[str, str]] = {
@@ -34,6 +35,7 @@ _UNITS: Mapping[MirrorKind, tuple[str, str]] = {
     "shard-noise": ("draw", "draws"),
     "replicas": ("case", "cases"),
     "step-noise": ("draw", "draws"),
+    "device-keys": ("call", "calls"),
 }
 """What was counted, one and several."""
 
@@ -41,7 +43,7 @@ _UNITS: Mapping[MirrorKind, tuple[str, str]] = {
 @say.register
 def mirror(found: Mirror) -> str:
     """Say what is the same although it should differ, where, and from which generator."""
-    between = listed([str(number) for number in found.between])
+    between = shortlist([str(number) for number in found.between])
     number = count(found.count, *_UNITS[found.kind])
     sentence = _SENTENCES[found.kind].format(between=between, number=number)
     if found.generator:

@@ -28,6 +28,7 @@ from reprocheck.model import (
     Noise,
     Run,
 )
+from reprocheck.model.mirrors import Mirrors
 from reprocheck.model.ranks import together
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.check import (
@@ -241,6 +242,7 @@ def explained(check: Check, folder: Path) -> Check:
         cautions=(*check.cautions, *record.caveats),
         unrecorded=(*check.unrecorded, *missing),
     )
+    check = _with_deeper_mirrors(check, folder)
     if whole or record.arms or check.verdict.verdict in _TO_EXPLAIN:
         check = _with_reasons(check, folder)
     elif check.verdict.verdict == "reproducible" and check.verdict.bitwise.equal:
@@ -258,6 +260,27 @@ def explained(check: Check, folder: Path) -> Check:
 
         check = replace(check, between=between(check))
     return check
+
+
+def _with_deeper_mirrors(check: Check, folder: Path) -> Check:
+    """Add the mirrors that only a run at level `module` of its own shows, as for JAX."""
+    from reprocheck.trace import read_run
+    from reprocheck.verdict.mirrors import mirrors_of
+
+    own = {run.record.trace for run in check.runs}
+    deeper = (pair.runs[0] for pair in check.record.deeper if pair.level == "module")
+    record = next((run for run in deeper if run.trace not in own), None)
+    if record is None:
+        return check
+    known, further = check.verdict.mirrors, mirrors_of(read_run(folder, record))
+    places = {(one.kind, one.place, one.line) for one in known.found}
+    new = [one for one in further.found if (one.kind, one.place, one.line) not in places]
+    mirrors = Mirrors(
+        found=(*known.found, *new),
+        not_seen=tuple(kind for kind in known.not_seen if kind in further.not_seen),
+    )
+    verdict = replace(check.verdict, mirrors=mirrors)
+    return replace(check, verdict=verdict, cautions=(*check.cautions, *new))
 
 
 def _with_hidden_difference(check: Check, folder: Path) -> Check:

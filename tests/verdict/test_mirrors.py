@@ -43,20 +43,24 @@ def draws(states: list[str], inputs: str, **keys: object) -> list[AnyFact]:
     """One draw in each iteration, from these states."""
     drawn = {"place": "drop", "class_": "Dropout", "line": "train.py:9", **keys}
     return [
-        Draw(iteration=at, states={"torch": state}, inputs=[f"{inputs}{at}"], **drawn)  # type: ignore[arg-type]
+        Draw(iteration=at, states={"torch": state}, inputs=(f"{inputs}{at}",), **drawn)  # type: ignore[arg-type]
         for at, state in enumerate(states, 1)
     ]
 
 
 def batches(samples: list[list[str]]) -> list[AnyFact]:
-    return [Batch(place="loader", iteration=at, samples=row) for at, row in enumerate(samples)]
+    return [
+        Batch(place="loader", iteration=at, samples=tuple(row)) for at, row in enumerate(samples)
+    ]
 
 
 def ranks_that_draw(groups: list[tuple[str, tuple[int, ...]]], **keys: object) -> Mirrors:
     states = ["s1", "s2"]
     return found(
         *(
-            rank(number, Network(number=0, groups=groups), *draws(states, str(number), **keys))
+            rank(
+                number, Network(number=0, groups=tuple(groups)), *draws(states, str(number), **keys)
+            )
             for number in (0, 1)
         )
     )
@@ -65,7 +69,7 @@ def ranks_that_draw(groups: list[tuple[str, tuple[int, ...]]], **keys: object) -
 def test_the_rule_mirrors_fails_a_pass_and_a_question_does_not() -> None:
     def judged(groups: list[tuple[str, tuple[int, ...]]]) -> tuple[str, int, str]:
         given = tuple(
-            rank(number, Network(number=0, groups=groups), *draws(["a", "b"], str(number)))
+            rank(number, Network(number=0, groups=tuple(groups)), *draws(["a", "b"], str(number)))
             for number in (0, 1)
         )
         runs = [replace(run(number, trace(LOSSES)), given=given) for number in (1, 2)]
@@ -98,7 +102,7 @@ def test_a_single_number_that_all_ranks_draw_is_asked_and_noise_is_not() -> None
 
 def test_ranks_with_the_same_samples_are_no_mirror_where_chance_makes_them() -> None:
     def kinds(samples: list[list[str]]) -> list[MirrorKind]:
-        facts = (Network(number=0, groups=DATA), *batches(samples))
+        facts = (Network(number=0, groups=tuple(DATA)), *batches(samples))
         return [one.kind for one in found(rank(0, *facts), rank(1, *facts)).found]
 
     assert kinds([["a", "b", "c", "d"], ["e", "f", "g", "h"]]) == ["rank-samples"]
@@ -157,8 +161,8 @@ def test_workers_that_draw_the_same(
         Task(number=at, dataset="Own", states={"rng": f"s{at}"}, amounts={"rng": amount})
         for at in numbers
     )
-    own = Pass(place="loader", processes=[2, 3], iterable=iterable)
-    handed = [Batch(place="loader", iteration=at, worker=at % 2, samples=[]) for at in range(8)]
+    own = Pass(place="loader", processes=(2, 3), iterable=iterable)
+    handed = [Batch(place="loader", iteration=at, worker=at % 2, samples=()) for at in range(8)]
     workers = (Given(pid=pid, rank=None, facts=tasks) for pid in (2, 3))
     mirrors = found(Given(pid=1, rank=None, facts=(own, *handed)), *workers)
     assert [one.asked for one in mirrors.found] == expected

@@ -310,11 +310,11 @@ class Loaders:
         order = keys.get("idx")
         if order and not keys.get("cut"):
             is_sorted = order == sorted(order, key=lambda index: (str(type(index)), index))
-            told.update(o=keys["order"], c=len(set(order)), up=is_sorted)
+            told.update(order=keys["order"], count=len(set(order)), ascends=is_sorted)
             shuffles = torch_order.shuffles(iterator._index_sampler)
             if shuffles is None and (epoch.moved or epoch.keys.get("private")):
                 shuffles = True
-            told["sh"] = shuffles
+            told["shuffles"] = shuffles
         self.mirrors.begins(epoch.place, epoch.keys.get("l", ""), iterator, **told)
 
     def before_batch(self, returned: Any, iterator: Any) -> None:
@@ -352,9 +352,8 @@ class Loaders:
         if epoch is None or is_left_out:
             return
         keys: Dict[str, Any] = self.deep.moved(epoch.before)
-        worker = {} if epoch.worker is None else {"w": epoch.worker}
         if self.deep.hooks.gone:
-            self.mirrors.batch(epoch.place, batch, **worker)
+            self.mirrors.batch(epoch.place, batch, worker=epoch.worker)
             return
         indices = epoch.last if epoch.worker is None else epoch.handed
         if indices is not None:
@@ -372,7 +371,7 @@ class Loaders:
             "batch", epoch.place, out=leaves(batch), dataset=epoch.keys["dataset"], **keys
         )
         if self.mirrors is not None:
-            self.mirrors.batch(epoch.place, batch, samples, **worker)
+            self.mirrors.batch(epoch.place, batch, samples, worker=epoch.worker)
 
 
 def _class_name(dataset: Any) -> str:

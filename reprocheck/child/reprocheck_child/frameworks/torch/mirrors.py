@@ -32,7 +32,6 @@ class Mirrors:
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch
         self.deep = deep
-        self.emit = deep.recorder.emit
         self.hooks = Removable()
         self.batches = 0
         self.bytes = 0
@@ -48,31 +47,29 @@ class Mirrors:
         self.network = -1
         """Number of the network that was called last."""
 
+    def tell(self, kind: str, **values: Any) -> None:
+        """Write a fact."""
+        self.deep.recorder.emit({"e": "given", "k": kind, "v": values})
+
     def watch(self) -> None:
         """Wrap the methods that load the samples of a batch, in workers too."""
         from torch.utils.data._utils import fetch
 
         # private: where a worker, or the process itself, makes a batch of samples (torch 2.13)
-        for kind, name in (("map", "_MapDatasetFetcher"), ("iterable", "_IterableDatasetFetcher")):
-            self.hooks.around(
-                getattr(fetch, name),
-                "fetch",
-                "watching the draws of a task",
-                before=self._task(kind),
-            )
+        for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
+            owner = getattr(fetch, name)
+            self.hooks.around(owner, "fetch", "watching the draws of a task", before=self._task)
 
-    def _task(self, kind: str) -> Callable[..., Any]:
-        def before(fetcher: Any, *args: Any) -> Optional[Callable[[Any], None]]:
-            known = self.fetchers.once(fetcher, lambda: _Fetcher(self._next(), kind))
-            known.tasks += 1
-            if known.tasks > _MOST_TASKS:
-                return None
-            if known.tasks <= _LOOKS:
-                known.readers = self._private(fetcher)
-            states = self._states(known)
-            return lambda returned: self._drawn(fetcher, known, states)
-
-        return before
+    def _task(self, fetcher: Any, *args: Any) -> Optional[Callable[[Any], None]]:
+        """Note the states before a batch is made; return what looks at them afterwards."""
+        known = self.fetchers.once(fetcher, lambda: _Fetcher(self._next()))
+        known.tasks += 1
+        if known.tasks > _MOST_TASKS:
+            return None
+        if known.tasks <= _LOOKS:
+            known.readers = self._private(fetcher)
+        states = self._states(known)
+        return lambda returned: self._drawn(fetcher, known, states)
 
     def _next(self) -> int:
         self.count += 1
@@ -99,9 +96,14 @@ class Mirrors:
             known.readers = {**self._private(fetcher), **known.readers}
         moved = self._moved(before, self._states(known))
         if moved:
-            line = self._line_of(fetcher.dataset)
-            event = {"e": "task", "f": known.number, "n": known.tasks, "k": known.kind, "l": line}
-            self.emit({**event, "p": type(fetcher.dataset).__name__, **moved})
+            self.tell(
+                "task",
+                fetcher=known.number,
+                number=known.tasks,
+                dataset=type(fetcher.dataset).__name__,
+                line=self._line_of(fetcher.dataset),
+                **moved,
+            )
             self.deep.flush()  # a worker is ended without a word
 
     def _moved(self, before: States, after: States) -> Dict[str, Any]:
@@ -114,8 +116,8 @@ class Mirrors:
         if not drawn:
             return {}
         return {
-            "g": {name: digest(old) for name, (old, _) in drawn.items()},
-            "a": {name: amount(name, *states) for name, states in drawn.items()},
+            "states": {name: digest(old) for name, (old, _) in drawn.items()},
+            "amounts": {name: amount(name, *states) for name, states in drawn.items()},
         }
 
     def _line_of(self, dataset: Any) -> str:
@@ -130,20 +132,16 @@ class Mirrors:
         """Record that a pass over a loader begins; the keys say its order and its draws."""
         if self.hooks.gone:
             return
-        workers = [worker.pid for worker in getattr(iterator, "_workers", ())]
         # private: `_dataset` and `_dataset_kind`, which is 1 of an iterable data set (torch 2.13)
         dataset = self.datasets.once(iterator._dataset, lambda: len(self.datasets.entries))
-        event: Dict[str, Any] = {"e": "pass", "p": place, "l": line, "d": dataset, **keys}
-        event["it"] = iterator._dataset_kind == 1
-        event["b"] = self.deep.recorder.optimizers
-        if workers:
-            event["w"] = workers
-        else:
-            fetcher = getattr(iterator, "_dataset_fetcher", None)
-            if fetcher is not None:
-                known = self.fetchers.once(fetcher, lambda: _Fetcher(self._next(), ""))
-                event.update(w=[os.getpid()], f=known.number)
-        self.emit(event)
+        keys.update(dataset=dataset, iterable=iterator._dataset_kind == 1)
+        keys["processes"] = [worker.pid for worker in getattr(iterator, "_workers", ())]
+        fetcher = getattr(iterator, "_dataset_fetcher", None)
+        if fetcher is not None:
+            known = self.fetchers.once(fetcher, lambda: _Fetcher(self._next()))
+            keys.update(fetcher=known.number, processes=[os.getpid()])
+        optimizers = self.deep.recorder.optimizers
+        self.tell("pass", place=place, line=line, optimizers=optimizers, **keys)
 
     def batch(
         self, place: str, batch: Any, samples: Optional[List[str]] = None, **keys: Any
@@ -158,10 +156,8 @@ class Mirrors:
         if samples is None and self.deep.hooks.gone:
             self.bytes += _size(self.torch.Tensor, batch)
             samples = self.deep.fingerprints.samples(batch)
-        event = {"e": "batch", "p": place, "i": self.deep.recorder.iteration, **keys}
-        if samples:
-            event["n"] = samples
-        self.emit(event)
+        iteration = self.deep.recorder.iteration
+        self.tell("batch", place=place, iteration=iteration, samples=samples or [], **keys)
         self.mark = self.deep.states()
 
     def draw(self, place: str, module: Any, depth: int, states: States, inputs: Any) -> None:
@@ -173,7 +169,7 @@ class Mirrors:
         self.drew_at = depth
         if inside or not self._reaches_training():
             return
-        self._draw(place, states, inputs, k=type(module).__name__)
+        self._draw(place, states, inputs, type(module).__name__)
 
     def before_root(self, module: Any, inputs: Any) -> None:
         """Record what the script itself drew since the batch, before the outermost module."""
@@ -183,7 +179,7 @@ class Mirrors:
         number = self.networks.once(module, lambda: len(self.networks.entries))
         if number != self.network:
             self.network = number
-            self.emit({"e": "network", "n": number, "r": self._groups(module)})
+            self.tell("network", number=number, groups=self._groups(module))
         mark = self.mark
         if mark is not None:
             self._draw("", mark, inputs)
@@ -198,15 +194,22 @@ class Mirrors:
         is_first = self.torch._C._current_graph_task_id() == -1
         return bool(is_first and self.torch.is_grad_enabled() and self.draws < _MOST_DRAWS)
 
-    def _draw(self, place: str, before: States, inputs: Any, **keys: Any) -> None:
+    def _draw(self, place: str, before: States, inputs: Any, class_: str = "") -> None:
         moved = self._moved(before, self.deep.states())
         if not moved:
             return
         self.draws += 1
         # of a tensor on a device the hash is not there yet
         given = [leaf["h"] for _, leaf in inputs or () if isinstance(leaf, dict) and "h" in leaf]
-        event = {"e": "draw", "p": place, "i": self.deep.grouping.closed + 1, "in": given}
-        self.emit({**event, "l": self.deep.source(2), **keys, **moved})
+        self.tell(
+            "draw",
+            place=place,
+            iteration=self.deep.grouping.closed + 1,
+            inputs=given,
+            class_=class_,
+            line=self.deep.source(2),
+            **moved,
+        )
 
     def _groups(self, network: Any) -> List[Tuple[str, List[int]]]:
         """Return which ranks train a network on other data, and which share its weights out."""
@@ -222,9 +225,8 @@ class Mirrors:
 class _Fetcher:
     """What makes the batches of one pass, in a worker or in the process itself."""
 
-    def __init__(self, number: int, kind: str) -> None:
+    def __init__(self, number: int) -> None:
         self.number = number
-        self.kind = kind
         self.tasks = 0
         self.readers: Dict[str, Any] = {}
 
