@@ -68,12 +68,14 @@ from reprocheck.model.trace import (
     OwnVariable as OwnVariable,
     Process as Process,
     Run as Run,
+    Sample as Sample,
     Series as Series,
     Trace as Trace,
 )
 from reprocheck.model.verdict import (
     EXIT_CODE as EXIT_CODE,
     FAIL_ON as FAIL_ON,
+    MIRRORS_RULE as MIRRORS_RULE,
     SERIES_RULE as SERIES_RULE,
     Bitwise as Bitwise,
     Comparison as Comparison,

@@ -18,6 +18,7 @@ from reprocheck.report import (
     compared,
     controls,
     files,
+    mirrors,
     scan_findings,
     seeds,
     series,
@@ -64,6 +65,7 @@ def to_json(check: Check) -> dict[str, Any]:
         "controls": controls.document(check),
         "variations": variations.document(check),
         "seed_effect": seeds.document(check),
+        "mirrors": mirrors.document(check),
         "scan": scan_findings.document(check.scan),
         "compared": compared.document(check),
         "state_left": check.state_left,
@@ -167,7 +169,12 @@ def _rung(rung: Rung) -> dict[str, object]:
         "relative_difference",
         "detail",
     )
-    return {**attributes(rung, *names), "source": source_line(rung.source)}
+    operator = rung.operator.name if rung.operator is not None else None
+    return {
+        **attributes(rung, *names),
+        "operator": operator,
+        "source": source_line(rung.source),
+    }
 
 
 def _cause(cause: Cause) -> dict[str, object]:

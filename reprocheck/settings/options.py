@@ -150,7 +150,7 @@ def _draw(value: object) -> object:
     return value if value == "failure" else _switch(value)
 
 
-FAIL_ON = ("checks", "any-iteration", "bitwise", "series:NAME")
+FAIL_ON = ("checks", "any-iteration", "bitwise", "mirrors", "series:NAME")
 """As `reprocheck.model.FAIL_ON`, which `--help` does not load."""
 
 
@@ -300,8 +300,8 @@ OPTIONS: tuple[Option, ...] = (
         FAIL_ON[0],
         _RULES,
         "What else fails the check: a difference in any recorded iteration (any-iteration),"
-        " in any bit (bitwise), or in a series beside the loss (series:NAME); several with"
-        " commas between them.",
+        " in any bit (bitwise), or in a series beside the loss (series:NAME); what should differ"
+        " inside one run and is the same (mirrors); several with commas between them.",
     ),
     Option(
         "python",

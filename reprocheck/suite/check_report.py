@@ -78,6 +78,7 @@ class Rung(msgspec.Struct, frozen=True):
     size: str | None
     relative_difference: float | None
     source: Line | None
+    operator: str | None = None
 
 
 class Ladder(msgspec.Struct, frozen=True):

@@ -6,12 +6,12 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from reprocheck.model import EXIT_CODE, Series
+from reprocheck.model import EXIT_CODE, Sample, Series
 from reprocheck.resume.model import EXIT_CODE as RESUME_EXIT_CODE
 
 Allow = Literal["bits", "tolerance", "noise-floor"]
@@ -26,6 +26,7 @@ State = Literal[
     "expected drift",
     "moved",
     "slower",
+    "larger",
     "known issue",
     "new target",
     "gone",
@@ -39,6 +40,7 @@ TO_LOOK_AT: tuple[State, ...] = (
     "intermittent",
     "moved",
     "slower",
+    "larger",
 )
 """States that somebody should look at, also where they do not fail the night."""
 NO_REPORT = "error"
@@ -71,11 +73,18 @@ class KnownIssue:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resources:
-    """Say what one check of a target occupies of a machine while it runs: cores and devices."""
+    """Say what one check of a target occupies while it runs.
+
+    cpus, gpus, npus  cores and devices, of each node
+    nodes             machines, which the training's own launcher reaches
+    minutes           how long the check takes at most; 0 if that is not said
+    """
 
     cpus: float = 1.0
     gpus: int = 0
     npus: int = 0
+    nodes: int = 1
+    minutes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +137,20 @@ class RankSeries:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Recorded:
+    """Hold what run 1 of a check recorded.
+
+    series   by rank: its losses, one value a loss, then the series that the training reported
+    samples  of each rank the clock and the memory after some iterations
+    deep     iterations, from the first, that a rank recorded deeply, which takes longer
+    """
+
+    series: Sequence[tuple[int, list[Series]]]
+    samples: Sequence[Sequence[Sample]] = ()
+    deep: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Night:
     """One run of all targets of the suite, usually nightly.
 
@@ -136,7 +159,8 @@ class Night:
     ended     seconds since 1970; None while the night is under way, or if it was killed
     targets   names of all targets that the suite had then, whether they were run or not
     selected  names of the targets that this night was to run
-    shard     the share of the targets: `2/8`; "" if the night has all
+    shard     the share of the targets: `2/8`; "" if the night has all. A digest stands behind it,
+              `2/8@1f3c9a0b`, where the shares follow from how long targets take
     commit    the commit of the repository that holds the suite, "" if there is none
     """
 
@@ -175,6 +199,8 @@ class TargetCheck:
     reference         `tolerance.rtol` and `.atol`, and the rule of `fail_on`, of this check
     folder            the report folder, relative to the folder of the suite; "" if removed
     curves            the series of run 1, as `reprocheck.suite.curves` packs them
+    measures          what it took by name, see `reprocheck.suite.measures`: `seconds` an iteration,
+                      bytes of `memory` and `device_memory`, and the bytes of `growth` an iteration
     """
 
     night: str
@@ -203,6 +229,7 @@ class TargetCheck:
     atol: float = 1e-3
     folder: str = ""
     curves: bytes = b""
+    measures: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_of_resume(self) -> bool:
@@ -384,6 +411,7 @@ ORDER: tuple[State, ...] = (
     "intermittent",
     "moved",
     "slower",
+    "larger",
     "gone",
     "not run",
     "fixed",

@@ -29,6 +29,7 @@ from reprocheck.launch.workdir.snapshot import STORE
 from reprocheck.launch.workdir.tree import SUITE_MARK
 from reprocheck.launch.workdir.worktree import Commit, Say
 from reprocheck.model import LOSS_SERIES, LossSeries, Series, Tolerance
+from reprocheck.suite.model import Recorded
 from reprocheck.verdict.large_numbers import ulp_distance
 from reprocheck.verdict.machine import is_of_a_machine
 from reprocheck.verdict.series import first_outside, first_unequal
@@ -50,7 +51,7 @@ __all__ = [
     "holds_user_files",
     "is_of_a_machine",
     "put_back",
-    "recorded_series",
+    "recorded",
     "report_json",
     "source_files",
     "worktree",
@@ -75,21 +76,24 @@ def report_json(folder: Path) -> bytes:
     return FORMATS["json"].render(replay.load(folder))
 
 
-def recorded_series(folder: Path) -> list[tuple[int, list[Series]]]:
-    """Return what run 1 of a check recorded, by rank: its losses, one value a loss, then the series
-    that the training reported. Raises ReportError.
-    """
+def recorded(folder: Path) -> Recorded:
+    """Return what run 1 of a check recorded. Raises ReportError."""
     from reprocheck.recording import record as records
     from reprocheck.trace import read_run
 
     runs = records.read(folder).runs
     if not runs:
-        return []
-    return series_by_rank(read_run(folder, runs[0]))
+        return Recorded(series=[])
+    run = read_run(folder, runs[0])
+    return Recorded(
+        series=series_by_rank(run),
+        samples=[trace.samples for trace in run.traces],
+        deep=max((trace.deep for trace in run.traces), default=0),
+    )
 
 
 def series_by_rank(run: Run) -> list[tuple[int, list[Series]]]:
-    """Return the series of a run as `recorded_series` does."""
+    """Return the series of a run as `recorded` does."""
     return [(trace.rank, [_losses(trace), *trace.series]) for trace in run.traces]
 
 
@@ -170,16 +174,16 @@ def holds_user_files(output: Path) -> bool:
 
 
 def worktree(
-    commit: str, root: Path, folder: Path, leave_out: Path, say: Say, *, inside: Path
+    commit: str, root: Path, leave_out: Path, say: Say, *, inside: Path
 ) -> AbstractContextManager[Path]:
-    """Make a worktree of a commit of the repository at `root`; a context manager that yields the
-    place of `folder` in the worktree.
+    """Make a worktree of a commit of the repository at `root`; a context manager that yields its
+    place.
 
     Untracked files are copied, except `leave_out`; the worktree is made in the folder `inside`.
     Raises UsageError.
     """
     named = Commit(name=commit[:9], hash=commit, root=root)
-    return make_worktree(named, folder, leave_out, say, inside=inside)
+    return make_worktree(named, root, leave_out, say, inside=inside)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -24,6 +24,7 @@ class Target:
     expect       the verdict that counts as good: `reproducible`, or `not_reproducible` of a
                  training that is known to vary
     allow        how far curves may be from the baseline; None: as the accepted check implies
+    limits       how far single series, seconds and memory may be from what they were, relative
     tags         the tags that `--tag` selects by
     values       the target's values in its matrix, by name of the axis
     resume       options of `reprocheck resume` by their names (`with`, `go-on`), as a settings
@@ -41,6 +42,7 @@ class Target:
     options: Mapping[str, object] = field(default_factory=dict)
     expect: str = "reproducible"
     allow: Allow | None = None
+    limits: Mapping[str, float] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     resources: Resources = field(default_factory=Resources)
     values: Mapping[str, str] = field(default_factory=dict)

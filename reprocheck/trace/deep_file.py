@@ -12,6 +12,7 @@ import msgspec
 from reprocheck.child.reprocheck_child.shared.iterations import Grouping
 from reprocheck.child.reprocheck_child.shared.trainings import Trainings
 from reprocheck.files.limits import NO_EVENT, Budget
+from reprocheck.model.mirrors import AnyFact
 from reprocheck.model.statements.trace import Unreadable
 from reprocheck.trace import events
 from reprocheck.trace.deep import UNREADABLE, Again, Fingerprints, Leaf, Opened, Seen, Unrecorded
@@ -27,7 +28,8 @@ take less room here than there.
 
 
 _Fact: TypeAlias = Seen | Again | Fingerprints | Unrecorded
-_Line: TypeAlias = _Fact | events.OfTraining | events.OfProcess | events.OfRecorder | events.OfFiles
+_OfRun: TypeAlias = events.OfTraining | events.OfProcess | events.OfRecorder | events.OfFiles
+_Line: TypeAlias = _Fact | _OfRun | AnyFact
 _DECODER: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
 _HEAD: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 

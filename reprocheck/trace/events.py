@@ -13,6 +13,7 @@ from typing import Annotated, TypeAlias, TypeVar
 import msgspec
 
 from reprocheck.files.limits import NO_EVENT, Budget, open_limited
+from reprocheck.model import mirrors
 
 CHUNK = 1 << 17
 """Bytes. Larger ones are slower: the garbage collector visits the lists that they decode to."""
@@ -235,6 +236,16 @@ class Left(Event):
     why: str = ""
 
 
+class Sample(Event):
+    """Hold the clock and the memory after an iteration: now, at most, at most of the device."""
+
+    i: int
+    t: float | None = None
+    m: int | None = None
+    p: int | None = None
+    d: int | None = None
+
+
 class Checkpoint(Event):
     """Describe a checkpoint of a continued run, which `reprocheck.resume` reads."""
 
@@ -312,12 +323,16 @@ OfTraining: TypeAlias = (
     Optimizer | Loss | Update | Regular | Irregular | Series | Moved | Still | Skip
 )
 OfProcess: TypeAlias = Process | Variable | Origin | Framework | Rank | Program | Environment
-OfRecorder: TypeAlias = Note | Caveat | Problem | Deep | Left | Enough | Broken | Stop | Exit
+OfRecorder: TypeAlias = (
+    Note | Caveat | Problem | Deep | Left | Sample | Enough | Broken | Stop | Exit
+)
 OfFiles: TypeAlias = Open | Wrote | Input | Checkpoint | Unkept | Outside
 OfControls: TypeAlias = Control | Override | Conflict | Unavailable | Patched | Seeding | Drawn
 OfDeeperLevels: TypeAlias = Again | Fingerprints | Ran | Seen | Unrecorded
-AnyEvent: TypeAlias = OfTraining | OfProcess | OfRecorder | OfFiles | OfControls | OfDeeperLevels
-_KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in Event.__subclasses__())
+_OfRun: TypeAlias = OfTraining | OfProcess | OfRecorder | OfFiles | OfControls
+AnyEvent: TypeAlias = _OfRun | OfDeeperLevels | mirrors.AnyFact
+_KINDS = (*Event.__subclasses__(), *mirrors.FACTS)
+_KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in _KINDS)
 _DECODER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _HEAD: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
 _ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)

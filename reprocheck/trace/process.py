@@ -23,6 +23,7 @@ from reprocheck.child.reprocheck_child.shared.marks import LOST
 from reprocheck.child.reprocheck_child.shared.regular_stretch import stored
 from reprocheck.files.limits import MOST_RANKS, VALUE, TooMuchError, content, too_large
 from reprocheck.model import Checked, LossSeries
+from reprocheck.model.mirrors import FACTS, AnyFact
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.trace import (
     Incomplete,
@@ -41,11 +42,13 @@ PLAIN = (str, int, float, type(None))
 """Values of facts of the environment: whatever is nested was not written by a recorder."""
 NODE = "node"
 """Before the number of a machine, in front of the names of its traces."""
+MOST_SAMPLES = 10_000
 MOST_FACTS, MOST_FILES, MOST_TOUCHES, MOST_SENTENCES = 5_000, 100_000, 50_000, 1_000
+MOST_GIVEN = 20_000
 LONGEST_SENTENCE = 5_000
-"""Facts of the environment, files opened, what controls did, and sentences that are kept of one
-process. What comes after is left out, and counted: a recording that somebody else made must not
-take more memory than its size explains.
+"""Facts of the environment, files opened, what controls did, sentences, and facts for mirrors that
+are kept of one process. What comes after is left out, and counted: a recording that somebody else
+made must not take more memory than its size explains.
 """
 
 
@@ -95,7 +98,9 @@ class Recorded:
     caveats: list[Statement | str] = field(default_factory=list)
     problems: list[Statement | str] = field(default_factory=list)
     controls: list[events.OfControls] = field(default_factory=list)
+    given: list[AnyFact] = field(default_factory=list)
     series: Columns = field(default_factory=Columns)
+    samples: list[events.Sample] = field(default_factory=list)
     stopped_at: int | None = None
     deep: bool = False
     """Whether its training was recorded at level `module` too, as level `auto` does."""
@@ -310,6 +315,9 @@ def _take_other(recorded: Recorded, event: events.AnyEvent) -> None:
     """Add an event that is neither a loss nor an update."""
     if isinstance(event, events.OF_DEEPER_LEVELS):
         return  # read elsewhere
+    if isinstance(event, FACTS):
+        recorded.keep(recorded.given, event, MOST_GIVEN)
+        return
     match event:
         case events.Series():
             recorded.left_out += not recorded.series.take(event)
@@ -337,6 +345,8 @@ def _take_other(recorded: Recorded, event: events.AnyEvent) -> None:
             recorded.keep(recorded.controls, event, MOST_TOUCHES)
         case events.Unavailable() | events.Patched() | events.Seeding() | events.Drawn():
             recorded.keep(recorded.controls, event, MOST_TOUCHES)
+        case events.Sample():
+            recorded.keep(recorded.samples, event, MOST_SAMPLES)
         case events.Note():
             recorded.keep(recorded.notes, event.text or event.code, MOST_SENTENCES)
         case events.Caveat():

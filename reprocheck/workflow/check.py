@@ -92,18 +92,24 @@ def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
     return launch.alone_in(Path.cwd(), shared=settings.workdir == "copy", waits=waits)
 
 
-def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
+def recorded(
+    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, *, deep: int = 0
+) -> Check:
     """Record one side of a comparison in `folder`.
 
     The runs, one run more at each wanted deeper level of recording, and the user's files.
+
+    deep  iterations that are recorded deeply, where that is more than the checks need
     """
     from reprocheck.wording import told
 
     with _alone(settings, teller):
-        return told(_recorded(entry, settings, folder, teller))
+        return told(_recorded(entry, settings, folder, teller, deep))
 
 
-def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
+def _recorded(
+    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, deep: int
+) -> Check:
     from reprocheck import launch
     from reprocheck.causes.usercode import keep_sources
     from reprocheck.model.statements.check import Unfinished
@@ -116,13 +122,13 @@ def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Telle
     check = replay.judged(folder)
     levels: list[Level] = []
     wants_modules = settings.explain or settings.asks_for_modules
-    if wants_modules and not any(map(recorded_deeply, check.runs[:1])):
+    if wants_modules and min(map(recorded_deeply, check.runs[:1]), default=0) < max(deep, 1):
         levels.append("module")
     if settings.level == "op":
         levels.append("op")
     for level in levels if losses_of(check) else ():
         teller.half(level)
-        count = up_to_checks(check, settings)
+        count = up_to_checks(check, settings, deep)
         try:
             launch.record_deeper(
                 entry,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,6 +146,10 @@ class _Open:
         None if they say nothing.
         """
         return next((one.allow for one in self.suite.targets if one.name == target), None)
+
+    def limits(self, target: str) -> Mapping[str, float]:
+        """Return how far single series of a target may be from its baseline, relative."""
+        return next((one.limits for one in self.suite.targets if one.name == target), {})
 
 
 @contextmanager
@@ -365,7 +369,8 @@ def diff(names: NamesArgument = None, night: NightOption = None) -> int:
             if baseline is None or not check.curves:
                 view.without(check, baseline)
                 continue
-            allowed = allowed_between(opened.allow(check.target), baseline, check.key)
+            limits = opened.limits(check.target)
+            allowed = allowed_between(opened.allow(check.target), baseline, check.key, limits)
             differences = apart(unpack(check.curves), baseline, check)
             view.compared(check, baseline, differences, allowed)
             too_far |= bool(allowed.exceeded(differences))

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from reprocheck.model import LOSS_SERIES, LossSeries, Series
@@ -206,18 +206,23 @@ class Allowed:
 
     asked     whether the target's own `allow` asks for this. If not, a series that the runs of one
               check do not repeat bitwise is compared by the tolerance in any case
+    limits    series name -> how far it may be, relative, whatever holds for the others
     sentence  why this is not what the target asks for, or what holds if it asks for nothing; ""
               if it is what the target asks for
     """
 
     allow: Literal["bits", "tolerance"]
     asked: bool = False
+    limits: Mapping[str, float] = field(default_factory=dict)
     sentence: str = ""
 
     def exceeds(self, difference: Difference) -> bool:
         """Return whether a series is further from the baseline than is allowed; False for a new
         series.
         """
+        limit = self.limits.get(difference.series)
+        if limit is not None and not difference.missing:
+            return difference.relative > limit
         if difference.missing or difference.beyond is not None:
             return True
         if self.allow == "tolerance" or difference.first_bit is None:
@@ -251,11 +256,13 @@ def allowed(asked: Allow | None, baseline: Baseline) -> Allowed:
     )
 
 
-def allowed_between(asked: Allow | None, baseline: Baseline, key: Key) -> Allowed:
+def allowed_between(
+    asked: Allow | None, baseline: Baseline, key: Key, limits: Mapping[str, float] | None = None
+) -> Allowed:
     """Return how far a check of environment key `key` may be from a baseline of any key. Between
     two different keys bits are bound to differ, so the noise floor holds whatever the target asks
-    for.
+    for, but for the series in `limits`.
     """
     if baseline.key.digest != key.digest:
-        return allowed("noise-floor", baseline)
-    return allowed(asked, baseline)
+        asked = "noise-floor"
+    return replace(allowed(asked, baseline), limits=limits or {})

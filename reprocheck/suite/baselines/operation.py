@@ -116,6 +116,8 @@ def _around(report: CheckReport, differing: list[Rung]) -> tuple[str, ...]:
 
 def _sentence(rung: Rung, since: str) -> str:
     what = rung.culprit or rung.place or f"the {rung.rung}"
+    if rung.operator:
+        what = f"`{rung.operator}` in {what}"
     parts = [f"First to differ from {since}: {what}"]
     if rung.culprit and rung.place and rung.place not in rung.culprit:
         parts.append(f"seen at {rung.place}")

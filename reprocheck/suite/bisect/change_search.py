@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.suite import curves
 from reprocheck.suite.bisect import commits, night_options, packages
-from reprocheck.suite.bisect.checking import Checker, apart, target_with_interpreter
+from reprocheck.suite.bisect.checking import Checker, apart
+from reprocheck.suite.bisect.checkout import alone, target_with_interpreter
 from reprocheck.suite.bisect.environments import Environments, Refused, default_folder
 from reprocheck.suite.bisect.packages import Requirements
 from reprocheck.suite.bisect.plan import (
@@ -41,7 +40,6 @@ from reprocheck.suite.bisect.search import (
     most_checks,
     step,
 )
-from reprocheck.suite.execution.claims import Wanted, claimed
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, TargetCheck
 from reprocheck.suite.target import Target
@@ -147,32 +145,13 @@ def find(
     memory = Memory(suite.folder / place)
     if options.again:
         memory.forget()
-    with _alone(checker):
+    with alone(checker.root, checker.place, target.workdir):
         search = _Search(checker=checker, memory=memory, observer=observer, options=changed)
         if changed:
             search.options_of = run_as.night
             search.anew = options.by == "bitwise" and run_as is bad
         observer.planned(found, search.most)
         return search.run()
-
-
-@contextmanager
-def _alone(checker: Checker) -> Iterator[None]:
-    """Keep other processes from making the same search; remove what a killed search left, and at
-    the end the folder for worktrees.
-    """
-    claim = claimed([Wanted(f"bisect {checker.root / checker.place}")])
-    if claim is None:
-        raise UsageError(
-            "The same search is under way in another process.",
-            "Wait for it; then its answer is kept.",
-        )
-    try:
-        commits.remove_left(checker.target.workdir, checker.inside)
-        yield
-    finally:
-        commits.remove_left(checker.target.workdir, checker.inside)
-        claim.give_back()
 
 
 @dataclass(kw_only=True)

@@ -23,12 +23,15 @@ NAMES: Mapping[str, str] = {GPUS: "GPU", NPUS: "NPU"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Machine:
-    """Hold the cores and devices of a machine; devices by the environment variable that selects
-    them.
+    """Hold what a night has for its checks.
+
+    devices  by the environment variable that selects them
+    nodes    machines that Slurm gave to this job, of which this is one
     """
 
     cpus: float
     devices: Mapping[str, Sequence[str]]
+    nodes: int = 1
 
 
 def this_machine(environment: Mapping[str, str] | None = None, dev: Path = Path("/dev")) -> Machine:
@@ -42,7 +45,8 @@ def this_machine(environment: Mapping[str, str] | None = None, dev: Path = Path(
         variable: _visible(given.get(variable), len(list(dev.glob(pattern))), hides_all)
         for pattern, variable, hides_all in DEVICE_KINDS
     }
-    return Machine(cpus=len(os.sched_getaffinity(0)), devices=devices)
+    nodes = int(given.get("SLURM_JOB_NUM_NODES", "1"))
+    return Machine(cpus=len(os.sched_getaffinity(0)), devices=devices, nodes=nodes)
 
 
 def asked(resources: Resources) -> dict[str, int]:
@@ -52,6 +56,8 @@ def asked(resources: Resources) -> dict[str, int]:
 
 def more_than(machine: Machine, resources: Resources) -> str:
     """Return which resource of a target exceeds the machine, as a sentence; "" if none does."""
+    if resources.nodes > machine.nodes:
+        return f"It asks for {resources.nodes} nodes, and this night has {machine.nodes}."
     if resources.cpus > machine.cpus:
         return f"It asks for {resources.cpus:g} cores, and this machine has {machine.cpus:g}."
     for variable, number in asked(resources).items():

@@ -82,6 +82,8 @@ class RayExecutor:
 
     def impossible(self, resources: Resources) -> str:
         """Return why no node of the cluster can ever run such a check; "" if one can."""
+        if resources.nodes > 1:
+            return f"It asks for {resources.nodes} nodes, and a task of Ray has one."
         wanted = _wanted(resources)
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         if any(_fits(wanted, node) for node in nodes):

@@ -11,10 +11,11 @@ from reprocheck.model import EXIT_CODE
 from reprocheck.redaction import Redaction, identity, redacted
 from reprocheck.suite import check_report, curves, keys
 from reprocheck.suite.check_report import CheckReport, Line, ResumeReport
-from reprocheck.suite.execution.job import Performed
+from reprocheck.suite.execution.job import Performed, command_words
 from reprocheck.suite.execution.perform import tail
+from reprocheck.suite.measures import measures
 from reprocheck.suite.model import TargetCheck
-from reprocheck.suite.surface import recorded_series
+from reprocheck.suite.surface import recorded
 from reprocheck.suite.target import Target
 
 
@@ -130,7 +131,7 @@ def _no_report(performed: Performed) -> str:
     status = performed.exit_status
     if status in REPORTED:
         return ""
-    command = "reprocheck run" if performed.job.target.resume is None else "reprocheck resume"
+    command = f"reprocheck {command_words(performed.job, performed.job.folder)[0]}"
     ending = f"{command} ended with exit status {status}."
     if status is not None and status < 0:
         ending = f"{command} was killed by signal {-status}."
@@ -162,9 +163,11 @@ def _with_check(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
     facts = report.facts
     if not facts:
         return row  # it ended before anything was recorded
+    run = recorded(folder)
     return replace(
         row,
         key=keys.key_of(facts, report.runs[0].world, report.values, target),
         beside=keys.beside(facts),
-        curves=curves.pack(curves.of_check(recorded_series(folder), report)),
+        curves=curves.pack(curves.of_check(run.series, report)),
+        measures=measures(run),
     )

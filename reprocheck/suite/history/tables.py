@@ -40,13 +40,15 @@ from reprocheck._version import __version__
 from reprocheck.suite.history.errors import HistoryError
 from reprocheck.suite.model import Difference, Suspect
 
-REVISION = "0006"
+REVISION = "0007"
 """Of the tables below: another one as soon as they change. A history of another one is refused."""
 
 
 def cleaned(text: str) -> str:
-    """Return a text that both databases accept: without NUL (for PostgreSQL) and without lone
-    surrogates, which stand for undecodable bytes of file names.
+    """Return a text that both databases accept.
+
+    It is without NUL (for PostgreSQL) and without lone surrogates, which stand for undecodable
+    bytes of file names.
     """
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
@@ -94,6 +96,7 @@ class Json(TypeDecorator[Any]):
 _names = partial(msgspec.convert, type=tuple[str, ...])
 _facts = partial(msgspec.convert, type=dict[str, str])
 _pairs = partial(msgspec.convert, type=dict[str, tuple[str, str]])
+_measures = partial(msgspec.convert, type=dict[str, float])
 differences = partial(msgspec.convert, type=tuple[Difference, ...])
 _suspect = partial(msgspec.convert, type=Suspect)
 
@@ -183,6 +186,7 @@ checks = Table(
     Column("atol", Double, nullable=False),
     Column("folder", Text, nullable=False),
     Column("curves", Text, ForeignKey("curves.digest")),
+    Column("measures", Json(_measures), nullable=False, server_default="{}"),
     Index("checks_of_target", "target", "night", "attempt"),
     sqlite_with_rowid=False,
 )

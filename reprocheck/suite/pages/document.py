@@ -143,4 +143,5 @@ def _check(check: TargetCheck | None) -> dict[str, object] | None:
         "source": source_line(SourceLine.of(check.source)),
         "key": {"digest": check.key.digest, "facts": dict(check.key.facts)},
         "beside": dict(check.beside),
+        "measures": dict(check.measures),
     }

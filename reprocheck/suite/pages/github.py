@@ -18,7 +18,7 @@ MOST = 10
 """Annotations of each level that GitHub shows for a step
 (https://github.com/orgs/community/discussions/26680).
 """
-_WARNED = ("intermittent", "known issue", "moved", "slower", "expected drift", "gone")
+_WARNED = ("intermittent", "known issue", "moved", "slower", "larger", "expected drift", "gone")
 """States that are worth a line where they do not fail the night."""
 _IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTIES = _IN_DATA | str.maketrans({":": "%3A", ",": "%2C"})

@@ -30,6 +30,7 @@ TOLD: tuple[State, ...] = (
     "intermittent",
     "moved",
     "slower",
+    "larger",
     "gone",
     "not run",
     "fixed",

@@ -10,7 +10,8 @@ from reprocheck import rules
 from reprocheck.language import count
 from reprocheck.report.text import UNKNOWN, joined, line, number, printable, seconds, ulps
 from reprocheck.suite.baselines import accept_command
-from reprocheck.suite.changes.words import night
+from reprocheck.suite.changes.words import MEASURES, amount, night
+from reprocheck.suite.measures import known_names
 from reprocheck.suite.model import (
     Difference,
     Night,
@@ -233,6 +234,8 @@ def _of_check(target: TargetReport, check: TargetCheck) -> Iterator[Fact]:
     if target.state is None or not check.good:
         verdict = title(check)  # the sentence about the target has said the reason
     yield "verdict", verdict
+    for name in known_names((check.measures,)):
+        yield MEASURES.get(name, line(name)), amount(name, check.measures[name])
     if check.first_divergence is not None:
         yield "first divergence", f"iteration {check.first_divergence:,}"
     yield "bits", _bits(check)
@@ -288,7 +291,7 @@ def commands(target: TargetReport) -> list[Fact]:
     if target.state.drift:
         accept = accept_command(line(target.name), night=target.state.night)
         steps.append(("Where the new values are right, accept them:", accept))
-    if target.green:
+    if target.green and target.word not in ("slower", "larger"):
         nights = f"--good {shlex.quote(target.green)} --bad {shlex.quote(since(target))}"
         # where the verdict is what changed, it tells good from bad
         by = " --by verdict" if bad is not None else ""

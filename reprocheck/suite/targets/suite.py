@@ -5,7 +5,7 @@ pyproject.toml, or `[suite]` and `[[target]]` of reprocheck.toml.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,17 +64,14 @@ class Suite:
         apart = self.history == f"{_SQLITE}{self.folder / HISTORY}"
         return self.home / HISTORY if self.home and apart else None
 
-    def select(
-        self, names: Sequence[str] = (), tags: Sequence[str] = (), shard: str = ""
-    ) -> tuple[Target, ...]:
-        """Return the targets with one of the names and one of the tags, of the shard `i/n`, by
-        name.
+    def select(self, names: Sequence[str] = (), tags: Sequence[str] = ()) -> tuple[Target, ...]:
+        """Return the targets with one of the names and one of the tags, by name.
 
         names  exact, shell patterns (`resnet*`), or the name of a matrix without its values
 
-        Raises UsageError for a name, tag or shard that is not there.
+        Raises UsageError for a name or tag that is not there.
         """
-        return selected(self.targets, names, tags, shard)
+        return selected(self.targets, names, tags)
 
 
 def load(cwd: Path, folder: Path | None = None) -> Suite:
@@ -153,6 +150,7 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
             )
         names.add(target.name)
     _refuse_secrets(targets, place)
+    _refuse_unknown_owners(keys.get("owners", {}), targets, place)
     base = found.file.parent
     home = one_target.absolute(base, keys.get("folder", FOLDER))
     folder = instead or home
@@ -224,6 +222,19 @@ def _refuse_secrets(targets: Sequence[Target], place: str) -> None:
                     " address.",
                     _OTHER[what],
                 )
+
+
+def _refuse_unknown_owners(owners: Iterable[str], targets: Sequence[Target], place: str) -> None:
+    """Raise SettingsError for an owner of webhooks who owns no target: nothing would be sent."""
+    known = sorted({target.owner for target in targets if target.owner})
+    for owner in owners:
+        if owner not in known:
+            meant = nearest(owner, known)
+            question = f"Did you mean {meant}? " if meant else ""
+            raise SettingsError(
+                f"{place}: suite: owners names {owner!r}, and no target has this owner.",
+                f'{question}Write owner = "{owner}" in a target, or remove it from owners.',
+            )
 
 
 _OTHER = {

@@ -29,7 +29,7 @@ _COMMENT = """\
 #   expect = "not_reproducible"        the verdict that counts as good
 #   allow = "tolerance"                how far from the baseline: bits, noise-floor or tolerance
 #   tags = ["vision"]                  for `--tag vision`
-#   resources = { cpus = 4, gpus = 1 } what one check takes of a machine
+#   resources = { cpus = 4, gpus = 1 } what one check takes
 #   matrix = { lr = [0.1, 0.2] }       with {lr} in `run`: one target for each value
 #   resume = true                      checks besides whether it resumes from its checkpoint
 # Keys that all targets share stand in a table of their own: [PREFIXsuite.defaults]
