@@ -106,8 +106,14 @@ def _next(value: str) -> str:
 
 
 def _variables(call: SeedingCall, text: Text) -> set[tuple[str, str]]:
-    """Return the variables that stand in the arguments of a call: its file, and `args.seed`."""
+    """Return the variables that stand in the arguments of a call: its file, and `args.seed`.
+
+    Also those that give a library the setting from which it takes the seed.
+    """
     found: set[tuple[str, str]] = set()
+    if call.source is not None:
+        for keyword in _settings(call, text):
+            found.update((call.source.file, name) for name in _names(keyword.value))
     for line in filter(None, {call.source, call.inner}):
         for node in _calls_at(line, text):
             for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
@@ -147,12 +153,18 @@ def set_at(call: SeedingCall, text: Text) -> SourceLine | None:
 
     None if there is no such line in the file of the call.
     """
+    for keyword in _settings(call, text):
+        value = keyword.value
+        if call.source and isinstance(value, ast.Constant) and str(value.value) == call.value:
+            return SourceLine(file=call.source.file, line=keyword.lineno)
+    return None
+
+
+def _settings(call: SeedingCall, text: Text) -> Iterator[ast.keyword]:
+    """Yield the keywords in the file of a call that may give the setting it takes the seed from."""
     name = call.setting.rpartition(".")[2]
     if not name or call.source is None:
-        return None
+        return
     for node in ast.walk(_tree(call.source.file, text)):
-        if not isinstance(node, ast.keyword) or node.arg != name:
-            continue
-        if isinstance(node.value, ast.Constant) and str(node.value.value) == call.value:
-            return SourceLine(file=call.source.file, line=node.lineno)
-    return None
+        if isinstance(node, ast.keyword) and node.arg == name:
+            yield node
