@@ -49,6 +49,7 @@ from reprocheck.model.record import (
     EntryPoint as EntryPoint,
     FileChanges as FileChanges,
     FilesAfter as FilesAfter,
+    Reseeded as Reseeded,
     RunRecord as RunRecord,
     Setting as Setting,
     Side as Side,
@@ -74,6 +75,7 @@ from reprocheck.model.trace import (
 from reprocheck.model.verdict import (
     EXIT_CODE as EXIT_CODE,
     FAIL_ON as FAIL_ON,
+    MIRRORS_RULE as MIRRORS_RULE,
     SERIES_RULE as SERIES_RULE,
     Bitwise as Bitwise,
     Comparison as Comparison,

@@ -10,6 +10,7 @@ from posixpath import normpath
 from typing import Literal
 
 from reprocheck.model.controls import ControlTrace
+from reprocheck.model.mirrors import Given
 from reprocheck.model.record import RunRecord
 from reprocheck.model.statement import Statement
 
@@ -352,6 +353,8 @@ class Run:
     caveats: tuple[Statement | str, ...] = ()
     problems: tuple[Statement | str, ...] = ()
     """These four: of all processes of the run, training or not, without repetition."""
+    given: tuple[Given, ...] = ()
+    """What its processes recorded for the sake of mirrors."""
     broken: Statement | str = ""
     """Why the recording of a process of it breaks off; "" where none does."""
     refused_loss: str = ""

@@ -14,7 +14,17 @@ from typing import Any
 from reprocheck.language import english
 from reprocheck.model import Cause, Check, Ladder, LossSeries, Recorded, Run, Rung, Trace
 from reprocheck.redaction import redaction_of
-from reprocheck.report import compared, controls, files, scan_findings, series, variations, words
+from reprocheck.report import (
+    compared,
+    controls,
+    files,
+    mirrors,
+    scan_findings,
+    seeds,
+    series,
+    variations,
+    words,
+)
 from reprocheck.report.json_parts import attributes, ranks_and_failure, source_line
 from reprocheck.report.text import valid
 
@@ -54,6 +64,8 @@ def to_json(check: Check) -> dict[str, Any]:
         "causes": [_cause(cause) for cause in check.causes],
         "controls": controls.document(check),
         "variations": variations.document(check),
+        "mirrors": mirrors.document(check),
+        "seed_effect": seeds.document(check),
         "scan": scan_findings.document(check.scan),
         "compared": compared.document(check),
         "state_left": check.state_left,

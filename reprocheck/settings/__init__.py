@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from reprocheck.errors import SettingsError
 from reprocheck.settings import controls, variations
+from reprocheck.settings.must_differ import NONE
 from reprocheck.settings.options import (
     OPTIONS as OPTIONS,
     PREFIX as PREFIX,
@@ -67,6 +68,7 @@ class Settings:
               and `all_controls` ask for, in the order of the table of controls
     vary      names of the variations of the second run, in the order of the table
     seed      number from which the fixed seeds of the control are derived
+    must_differ  what must make a further run differ, `none` for nothing
     """
 
     runs: int = _default("runs")
@@ -89,6 +91,7 @@ class Settings:
     controls: tuple[str, ...] = ()
     seed: int = 0
     vary: tuple[str, ...] = ()
+    must_differ: str = _default("must_differ")
     quiet: bool = _default("quiet")
     verbose: bool = _default("verbose")
     color: Literal["auto", "always", "never"] = _default("color")
@@ -164,6 +167,12 @@ def load(
             f"jobs = {values['jobs']} ({origins['jobs']}) runs the script side by side in one"
             " working directory.",
             "Add --workdir copy, so that each run works in its own copy, or leave --jobs at 1.",
+        )
+    if values["must_differ"] != NONE and values["vary"]:
+        raise SettingsError(
+            f"must-differ = {values['must_differ']} ({origins['must_differ']}) needs runs that are"
+            f" not varied, and vary ({origins['vary']}) varies them.",
+            "Leave one of them out: these are two checks.",
         )
     from reprocheck import model
 

@@ -1,5 +1,6 @@
-"""What a check took: seconds an iteration, memory, and the numbers of a clock that it reports, as
-one number each.
+"""Measure what a check took.
+
+It took seconds an iteration, memory, and what it reports of a clock; each is one number.
 """
 
 from __future__ import annotations

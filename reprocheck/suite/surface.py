@@ -120,8 +120,9 @@ def _losses(trace: Trace) -> Series:
 
 
 def compare_recordings(then: Path, now: Path, output: Path, names: tuple[str, str]) -> Path:
-    """Compare two recordings that were made apart, and return the folder of the report, which is
-    made below `output`. Raises ReportError.
+    """Compare two recordings that were made apart.
+
+    Returns the folder of the report, which is made below `output`. Raises ReportError.
     """
     from reprocheck import settings
     from reprocheck.recording import bundle
@@ -136,8 +137,10 @@ def compare_recordings(then: Path, now: Path, output: Path, names: tuple[str, st
 
 
 def draw_again(folder: Path) -> None:
-    """Draw the reports of a check again from its record if its HTML page, made on another machine,
-    could run foreign scripts; if drawing fails, the page is removed.
+    """Draw the reports of a check again if its page could run foreign scripts.
+
+    The HTML page was made on another machine; the record is drawn again. If that fails, the page is
+    removed.
     """
     from contextlib import suppress
 
@@ -155,8 +158,9 @@ def draw_again(folder: Path) -> None:
 
 
 def put_back(output: Path, workdir: Path, moved: tuple[Path, Path] | None = None) -> list[str]:
-    """Restore the user's files that killed checks of `workdir` have changed; return sentences that
-    say so.
+    """Restore the user's files that killed checks of `workdir` have changed.
+
+    Returns sentences that say so.
 
     output  the folder that holds the report folders of these checks
     moved   a report folder, and its later place; None if none will move
@@ -176,8 +180,9 @@ def holds_user_files(output: Path) -> bool:
 def worktree(
     commit: str, root: Path, leave_out: Path, say: Say, *, inside: Path
 ) -> AbstractContextManager[Path]:
-    """Make a worktree of a commit of the repository at `root`; a context manager that yields its
-    place.
+    """Make a worktree of a commit of the repository at `root`.
+
+    It is a context manager that yields the place of `folder` in the worktree.
 
     Untracked files are copied, except `leave_out`; the worktree is made in the folder `inside`.
     Raises UsageError.
@@ -201,8 +206,9 @@ class SourceFile:
 
 
 def source_files(folder: Path, wanted: Callable[[Path, bytes], bool]) -> Iterator[SourceFile]:
-    """Yield the Python files below a folder that are wanted and can be parsed, by path; none of
-    hidden folders, virtual environments and reports.
+    """Yield the Python files below a folder that are wanted and can be parsed.
+
+    They come by path; none of hidden folders, virtual environments and reports.
     """
     from reprocheck.files.source_text import UnreadableError
     from reprocheck.scan import files
@@ -240,8 +246,9 @@ class Distance:
     outside: int | None
 
     def ulp_at(self, number: int) -> int | None:
-        """Return the distance at value `number` in units in the last place; None if it is
-        undefined.
+        """Return the distance at value `number` in units in the last place.
+
+        None if it is undefined.
         """
         if number > min(len(self.series), len(self.reference)):
             return None

@@ -1,5 +1,7 @@
-"""A target as the settings file has it, with the values that it is run with: nothing that writes or
-prints may import this module (`reports.shown` makes of it what may be shown).
+"""Hold a target as the settings file has it, with the values that it is run with.
+
+Nothing that writes or prints may import this module (`reports.shown` makes of it what may be
+shown).
 """
 
 from __future__ import annotations
@@ -54,8 +56,9 @@ class Target:
 
     @property
     def script(self) -> Path | None:
-        """Return the absolute path of the script or module that the target starts; None if there is
-        none.
+        """Return the absolute path of the script or module that the target starts.
+
+        None if there is none.
         """
         if self.words[:1] == ("-m",):
             return (self.workdir / Path(*self.words[1].split("."))).with_suffix(".py")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError
+from reprocheck.settings.must_differ import NONE
 
 if TYPE_CHECKING:
     from reprocheck.launch.observer import Teller
@@ -47,6 +48,10 @@ def checked(
             from reprocheck.workflow import variation_search
 
             settings = variation_search.without_breaking(entry, settings, folder, teller)
+        if settings.must_differ != NONE:
+            from reprocheck.workflow import seed_effect
+
+            seed_effect.measure(entry, settings, folder, teller)
         # loaded here, so that the first run need not wait for it
         from reprocheck.recording import record
         from reprocheck.wording import progress, told

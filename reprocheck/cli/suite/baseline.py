@@ -155,10 +155,11 @@ class _Open:
 @contextmanager
 def _opened() -> Iterator[_Open]:
     from reprocheck.suite.history import open_suite
+    from reprocheck.suite.night.folder import prepare
     from reprocheck.suite.targets import load
 
     suite = load(Path.cwd())
-    suite.folder.mkdir(parents=True, exist_ok=True)
+    prepare(suite.folder)
     with open_suite(suite) as history:
         yield _Open(suite=suite, history=history)
 

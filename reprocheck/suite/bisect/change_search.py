@@ -56,8 +56,9 @@ class Observer(Protocol):
         """Tell that the check `number` of this search begins."""
 
     def ended(self, checked: Checked, *, remembered: bool) -> None:
-        """Tell that a candidate was judged; `remembered`: the answer is from an earlier start of
-        the search.
+        """Tell that a candidate was judged.
+
+        `remembered`: the answer is from an earlier start of the search.
         """
 
     def say(self, text: str) -> None:
@@ -87,8 +88,9 @@ class Options:
 def find(
     suite: Suite, history: History, name: str, options: Options, observer: Observer
 ) -> Bisected:
-    """Search for the guilty change between two nights. Each answer is kept as soon as it is known,
-    so the same call goes on after an interruption.
+    """Search for the guilty change between two nights.
+
+    Each answer is kept as soon as it is known, so the same call goes on after an interruption.
 
     Raises UsageError if there is nothing to search, the target is intermittent, or was run with
     other options in the two nights and `options` does not say which hold.
@@ -329,8 +331,9 @@ def _night(history: History, name: str) -> Night:
 
 
 def _no_reason(good: TargetCheck, bad: TargetCheck, options: Options) -> UsageError | None:
-    """Return an error that says why the nights do not differ by the criterion of the search; None
-    if they do.
+    """Return an error that says why the nights do not differ.
+
+    They are compared by the criterion of the search; None if they differ.
     """
     if options.by == "verdict":
         if good.good and not bad.good:
@@ -357,8 +360,9 @@ def _no_reason(good: TargetCheck, bad: TargetCheck, options: Options) -> UsageEr
 def _intermittent(
     good: TargetCheck, bad: TargetCheck, history: History, options: Options
 ) -> UsageError | None:
-    """Return an error that says why one check decides little for an intermittent target; None if
-    the target is not intermittent.
+    """Return an error if the target is intermittent: one check decides little for it.
+
+    None if the target is not intermittent.
     """
     often = "Check each candidate several times, which is bad as soon as one check is: --repeat 5"
     if options.by == "bitwise":

@@ -69,16 +69,18 @@ class Checker:
         return temporary_folder(self.root, self.place)
 
     def requirements(self, candidate: Candidate) -> Requirements | Refused | None:
-        """Return the packages to install for a candidate; None if it uses the target's
-        interpreter.
+        """Return the packages to install for a candidate.
+
+        None if it uses the target's interpreter.
         """
         if candidate.environment is None or self.plan.uv is None:
             return None
         return packages.resolved(self.plan.uv, candidate.environment, self.plan.local)
 
     def identity(self, candidate: Candidate, requirements: Requirements | None) -> str:
-        """Return a digest that identifies the check of a candidate: its commit, its packages, the
-        command and how often it is run.
+        """Return a digest that identifies the check of a candidate.
+
+        It stands for its commit, its packages, the command and how often it is run.
         """
         installed = requirements.lines if requirements else ()
         target = self.target
@@ -155,8 +157,9 @@ class Checker:
             yield in_worktree(target, python, root, top)
 
     def _row(self, target: Target, place: str) -> TargetCheck:
-        """Wait for the devices and the folder that a check needs, run it on this machine, and
-        return its row.
+        """Run a check on this machine, and return its row.
+
+        It waits for the devices and the folder that the check needs.
         """
         shutil.rmtree(self.root / place, ignore_errors=True)  # left by an interrupted check
         job = Job(target=target, night="bisect", root=self.root, place=place, kind=KINDS[self.by])
@@ -190,8 +193,9 @@ class Checker:
 def apart(
     now: tuple[RankSeries, ...], then: tuple[RankSeries, ...], rtol: float, atol: float
 ) -> tuple[Difference, ...]:
-    """Return the series that now differ bitwise from the good night. New series are ignored, and so
-    are series on which the runs of the good night did not agree.
+    """Return the series that now differ bitwise from the good night.
+
+    New series are ignored, and so are series on which the runs of the good night did not agree.
     """
     settled = tuple(replace(one, repeats=True) for one in now)
     return tuple(one for one in compare(settled, then, rtol, atol) if not one.loose and not one.new)

@@ -18,16 +18,18 @@ from reprocheck.suite.target import Target
 
 
 def temporary_folder(root: Path, place: str) -> Path:
-    """Return where worktrees are made. `root`: the folder of the suite; `place`: the folder of the
-    reports in it.
+    """Return where worktrees are made.
+
+    `root`: the folder of the suite; `place`: the folder of the reports in it.
     """
     return Path(tempfile.gettempdir()) / f"reprocheck-bisect-{digest_of((str(root), place))}"
 
 
 @contextmanager
 def alone(root: Path, place: str, repository: Path) -> Iterator[Path]:
-    """Keep other processes from the same work, and yield the folder for its worktrees. Remove what
-    a killed process left there, and at the end the folder.
+    """Keep other processes from the same work, and yield the folder for its worktrees.
+
+    What a killed process left there is removed, and at the end the folder.
     """
     claim = claimed([Wanted(f"bisect {root / place}")])
     if claim is None:
@@ -44,8 +46,9 @@ def alone(root: Path, place: str, repository: Path) -> Iterator[Path]:
 
 
 def in_worktree(target: Target, python: str, root: Path, top: Path) -> Target:
-    """Return the target in the worktree `top` of its repository `root`, with the user's packages
-    imported from there.
+    """Return the target in the worktree `top` of its repository `root`.
+
+    The user's packages are imported from there.
     """
     folder = target.workdir.resolve().relative_to(root.resolve())
     own = search_path(python, root, top)
@@ -53,8 +56,9 @@ def in_worktree(target: Target, python: str, root: Path, top: Path) -> Target:
 
 
 def _with_own(target: Target, own: Sequence[Path]) -> Mapping[str, str]:
-    """Return environment variables that make a target import the user's packages from the folders
-    `own` first.
+    """Return variables that make a target import packages from the folders `own` first.
+
+    They are the environment variables of its process; the packages are the user's.
     """
     if not own:
         return target.environment
@@ -64,8 +68,9 @@ def _with_own(target: Target, own: Sequence[Path]) -> Mapping[str, str]:
 
 
 def target_with_interpreter(target: Target) -> tuple[Target, str]:
-    """Return the target with the absolute path of its interpreter, which a worktree does not
-    change; and that path. Raises EntryPointError.
+    """Return the target with the absolute path of its interpreter, and that path.
+
+    A worktree does not change an absolute path. Raises EntryPointError.
     """
     from reprocheck import settings
 

@@ -81,8 +81,9 @@ def between(folder: Path, good: str, bad: str, *, first_parent: bool = False) ->
 
 
 def differ_at_most_in(file: Path | None, folder: Path, good: str, bad: str) -> bool:
-    """Return whether two commits differ in no file except `file`; False if git does not know
-    them.
+    """Return whether two commits differ in no file except `file`.
+
+    False if git does not know them.
     """
     if good == bad:
         return True

@@ -60,8 +60,10 @@ def exceeded(
 
 
 def _is_beyond(name: str, limit: float, before: float, values: Sequence[float]) -> bool:
-    """Return whether the last value is beyond the limit, and no noise: the values before it do not
-    vary as much, or the last nights are all on another level.
+    """Return whether the last value is beyond the limit, and no noise.
+
+    It is no noise if the values before it do not vary as much, or the last nights are all on
+    another level.
     """
     *logarithms, now = map(math.log, values)
     distance = now - math.log(before)

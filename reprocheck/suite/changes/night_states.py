@@ -38,8 +38,10 @@ class _Read:
 def states_of_night(
     history: History, night: Night, targets: Iterable[Target]
 ) -> tuple[TargetState, ...]:
-    """Return the states of the targets that the night selected, and of those that the suite had the
-    night before and has no more, by name. Nothing is written.
+    """Return the states of the targets of a night, by name.
+
+    They are the targets that the night selected, and those that the suite had the night before and
+    has no more. Nothing is written.
     """
     past = LookBack(history, night, LOOK_BACK)
     settings = {target.name: target for target in targets}

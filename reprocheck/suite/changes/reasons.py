@@ -10,8 +10,9 @@ from reprocheck.suite.model import Difference, KnownIssue, State, TargetCheck
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Say that the suite no longer has the target. `last`: the night of its last check, "" if
-    none.
+    """Say that the suite no longer has the target.
+
+    `last`: the night of its last check, "" if none.
     """
 
     last: str
@@ -19,8 +20,9 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """Say that the target was to be checked, and was not. `last`: the night of its last check, ""
-    if there is none.
+    """Say that the target was to be checked, and was not.
+
+    `last`: the night of its last check, "" if there is none.
     """
 
     last: str
@@ -43,8 +45,10 @@ class Intermittent:
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """Say that the target fails. `expected`: the verdict that counts as good. `last_good`: the last
-    night with a good check, "" if there is none.
+    """Say that the target fails.
+
+    `expected`: the verdict that counts as good. `last_good`: the last night with a good check, ""
+    if there is none.
     """
 
     check: TargetCheck
@@ -68,8 +72,10 @@ class Drifted:
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """Say that the losses have shifted to another level: by how many standard deviations of the
-    earlier nights, and by how much relative to the earlier level.
+    """Say that the losses have shifted to another level.
+
+    The shift is given in standard deviations of the earlier nights, and relative to the earlier
+    level.
     """
 
     check: TargetCheck
@@ -99,9 +105,11 @@ class Slower:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Say that the target passes again. `bad`: the last check that failed. `began`: the night since
-    which the target had failed. `was`: its state then. `moved`: how its curves differ from those of
-    the night before it failed, if there is no baseline.
+    """Say that the target passes again.
+
+    `bad`: the last check that failed. `began`: the night since which the target had failed. `was`:
+    its state then. `moved`: how its curves differ from those of the night before it failed, if
+    there is no baseline.
     """
 
     bad: TargetCheck
@@ -160,8 +168,10 @@ class WithKnownIssue:
 
 @dataclass(frozen=True, slots=True)
 class InQuarantine:
-    """Say that the target is in quarantine. `reason`: what is said without it. `stays`: whether it
-    fails for longer than what comes and goes.
+    """Say that the target is in quarantine.
+
+    `reason`: what is said without it. `stays`: whether it fails for longer than what comes and
+    goes.
     """
 
     reason: Reason

@@ -1,5 +1,6 @@
-"""Whether a number that varies from night to night has shifted: times, and losses of a training
-that is known to vary.
+"""Decide whether a number that varies from night to night has shifted.
+
+Such numbers are times, and losses of a training that is known to vary.
 
 The mean of the last nights is held against the nights before them by Student's t test, every night
 anew. Nothing is kept between nights but the history itself, so that a shift is named for as long as
@@ -104,16 +105,18 @@ def _clipped(values: NDArray[np.float64], middle: float, width: float) -> NDArra
 
 
 def _normal(t: float, freedom: int) -> float:
-    """Return the normal deviate that is as rare as a t of so many degrees of freedom (Wallace
-    1959), to within 0.02 from 10 degrees on.
+    """Return the normal deviate that is as rare as a t of so many degrees of freedom.
+
+    The formula is that of Wallace (1959), to within 0.02 from 10 degrees on.
     """
     size = (8 * freedom + 1) / (8 * freedom + 3)
     return math.copysign(size * math.sqrt(freedom * math.log1p(t * t / freedom)), t)
 
 
 def _first_shifted(values: Sequence[float], middle: float, *, up: bool) -> int:
-    """Return the index from which on the values are nearer to the new level than to the old, up to
-    the last one that is.
+    """Return the index from which on the values are nearer to the new level.
+
+    The values from there on, up to the last one, are nearer to the new level than to the old.
     """
     shifted = [(value > middle) is up for value in values]
     last = len(shifted) - 1
@@ -126,8 +129,9 @@ def _first_shifted(values: Sequence[float], middle: float, *, up: bool) -> int:
 
 
 def level(curves: Sequence[RankSeries], reference: Sequence[RankSeries]) -> float | None:
-    """Return the mean of loss / reference - 1 over the values that both have, of the lowest rank;
-    None if there is none.
+    """Return the mean of loss / reference - 1 over the values that both have.
+
+    The values are those of the lowest rank; None if there is none.
     """
     ratios = [
         value / other - 1

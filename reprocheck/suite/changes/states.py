@@ -57,8 +57,9 @@ LEAST_SPREAD = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """Hold what a rule found. `reason`: the data of the sentence; other fields as in
-    TargetState.
+    """Hold what a rule found.
+
+    `reason`: the data of the sentence; other fields as in TargetState.
     """
 
     state: State
@@ -109,8 +110,9 @@ def _marked(known: Known, found: Found) -> Found:
 
 
 def _known_issue(known: Known, found: Found, issue: KnownIssue) -> Found:
-    """Return the state of a target with a known issue: it fails the night once its date is over,
-    and when it passes.
+    """Return the state of a target with a known issue.
+
+    It fails the night once its date is over, and when it passes.
     """
     today = f"{datetime.fromtimestamp(known.night.started, UTC):%Y-%m-%d}"
     over, passes = today > issue.until, not found.failed
@@ -162,8 +164,9 @@ def _not_run(known: Known) -> Found | None:
 
 
 def _failing(known: Known) -> Found | None:
-    """Return the state of a target whose verdict is not the expected one, if chance does not
-    explain the failure.
+    """Return the state of a target whose failure chance does not explain.
+
+    Its verdict is not the expected one.
     """
     now = _checked(known)
     if passed(now) or known.chance is not None:
@@ -180,8 +183,9 @@ def _failing(known: Known) -> Found | None:
 
 
 def _drifted_too_far(known: Known) -> Found | None:
-    """Return the state of a target whose curves are farther from the baseline than is allowed, if
-    chance does not explain the distance.
+    """Return the state of a target whose curves drifted farther than is allowed.
+
+    Chance does not explain their distance from the baseline.
     """
     by_chance = known.varies and known.chance is not None
     if not known.too_far or by_chance:
@@ -216,9 +220,10 @@ def _intermittent_and_fails(known: Known) -> Found | None:
 
 
 def _fixed(known: Known) -> Found | None:
-    """Return the state of a target that failed the night before, by its verdict or its drift, and
-    passes now. An intermittent target counts as fixed only after so many passes that chance does
-    not explain them.
+    """Return the state of a target that failed the night before and passes now.
+
+    It failed by its verdict or its drift. An intermittent target counts as fixed only after so many
+    passes that chance does not explain them.
     """
     if known.chance is not None:
         return None
@@ -244,8 +249,9 @@ def _fixed(known: Known) -> Found | None:
 
 
 def _drifted_within(known: Known) -> Found | None:
-    """Return the state of a target whose curves differ from the baseline of its own environment
-    key, by no more than is allowed.
+    """Return the state of a target whose curves drifted no more than is allowed.
+
+    They differ from the baseline of its own environment key.
     """
     if not known.moved or known.other_key or known.varies:
         return None
@@ -253,8 +259,9 @@ def _drifted_within(known: Known) -> Found | None:
 
 
 def _expected_drift(known: Known) -> Found | None:
-    """Return the state of a target whose curves differ from a baseline of another environment
-    key.
+    """Return the state of a target that drifted in another environment.
+
+    Its curves differ from a baseline of another environment key.
     """
     if not known.moved or not known.other_key:
         return None
@@ -262,8 +269,9 @@ def _expected_drift(known: Known) -> Found | None:
 
 
 def _moved(known: Known) -> Found | None:
-    """Return the state of a target whose curves are not those of the last good night, where there
-    is no baseline.
+    """Return the state of a target without a baseline whose curves moved.
+
+    They are not those of the last good night.
     """
     if known.moved_since is None:
         return None
@@ -292,8 +300,9 @@ def _guarded(known: Known) -> Found | None:
 
 
 def _slower(known: Known) -> Found | None:
-    """Return the state of a target whose last nights took longer than the nights before. Only
-    checks that pass count, because failed checks end early.
+    """Return the state of a target whose last nights took longer than those before.
+
+    Only checks that pass count, because failed checks end early.
     """
     passes = [check for check in known.checks if check.good and check.seconds > 0]
     found = _risen(known, passes, [check.seconds for check in passes])
@@ -309,8 +318,9 @@ def _slower(known: Known) -> Found | None:
 
 
 def _larger(known: Known) -> Found | None:
-    """Return the state of a target whose last nights took more memory than the nights before, or
-    whose memory rises from iteration to iteration as it did not the time before.
+    """Return the state of a target whose last nights took more memory than before.
+
+    Its memory may also rise from iteration to iteration as it did not the time before.
     """
     passes = [check for check in known.checks if check.good and check.measures.get(MEMORY)]
     found = _risen(known, passes, [check.measures[MEMORY] for check in passes])
@@ -332,8 +342,9 @@ def _larger(known: Known) -> Found | None:
 def _risen(
     known: Known, passes: Sequence[TargetCheck], values: Sequence[float]
 ) -> tuple[float, float, str] | None:
-    """Return from where to where a number of the last passes has risen, and the first night; None
-    if it has not by SLOWER.
+    """Return from where to where a number of the last passes has risen.
+
+    The first night stands beside it; None if it has not risen by SLOWER.
     """
     if not passes or passes[-1] is not known.now:
         return None
@@ -365,8 +376,9 @@ def _intermittent(known: Known) -> Found | None:
 
 
 def _new_target(known: Known) -> Found | None:
-    """Return the state of a target that was never checked before. One with a baseline was, though
-    a shard does not know when.
+    """Return the state of a target that was never checked before.
+
+    One with a baseline was, though a shard does not know when.
     """
     if known.earlier or known.baseline is not None:
         return None
@@ -429,8 +441,9 @@ def _changed_at(checks: Sequence[TargetCheck], night: str) -> Mapping[str, tuple
 
 
 def _as_before(known: Known, state: State) -> str:
-    """Return the night in which `state` began, if the target had the same state the night before;
-    else "".
+    """Return the night in which `state` began, if the state is not new.
+
+    It is not new if the target had it the night before; else the result is "".
     """
     if known.before is None or known.before.state != state:
         return ""
@@ -438,8 +451,9 @@ def _as_before(known: Known, state: State) -> str:
 
 
 def _first_failure(checks: Sequence[TargetCheck]) -> tuple[TargetCheck, TargetCheck | None]:
-    """Return the first failure of the unbroken run of failures at the end of these checks, and the
-    pass before it.
+    """Return the first of the failures at the end of these checks.
+
+    They are an unbroken run; the pass before it is returned beside it.
     """
     first = checks[-1]
     for check in reversed(checks):
@@ -485,8 +499,9 @@ def _commit_before(known: Known, since: str) -> str:
 
 
 def _repaired(known: Known) -> TargetCheck | None:
-    """Return the last check that failed, if this night's check is the first one since that
-    passes.
+    """Return the last check that failed, if the target passes again.
+
+    This night's check is the first one since that passes.
     """
     last = known.last
     if last is None:

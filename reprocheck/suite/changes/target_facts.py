@@ -52,8 +52,9 @@ class Known:
 
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
-        """Return the last attempt of each night, oldest first, including this night's if there is
-        one.
+        """Return the last attempt of each night, oldest first.
+
+        This night's is among them if there is one.
         """
         if self.now is None:
             return tuple(self.earlier)
@@ -88,8 +89,10 @@ class Known:
 
     @property
     def varies(self) -> bool:
-        """Return whether the training is known to differ bitwise from run to run: by the accepted
-        check if there is a baseline, else by the verdict that the settings expect.
+        """Return whether the training is known to differ bitwise from run to run.
+
+        The accepted check decides if there is a baseline, else the verdict that the settings
+        expect.
         """
         if self.baseline is None:
             return self.expected == "not_reproducible"
@@ -102,8 +105,10 @@ class Known:
 
     @cached_property
     def moved_since(self) -> Moved | None:
-        """Return how the curves differ from those of the last good night, where no baseline says
-        what they should be; None if they do not, or the training is known to vary.
+        """Return how the curves differ from those of the last good night.
+
+        None if a baseline says what they should be, if they do not differ, or if the training is
+        known to vary.
         """
         now, then = self.now, self.last_good
         if now is None or then is None or self.varies or not (now.curves and then.curves):
@@ -113,8 +118,9 @@ class Known:
 
     @property
     def fails(self) -> bool:
-        """Return whether this night's check did not pass, or its curves are too far from the
-        baseline.
+        """Return whether this night's check failed, or its curves drifted too far.
+
+        What is too far is measured from the baseline.
         """
         return self.now is not None and (not passed(self.now) or bool(self.too_far))
 
@@ -138,8 +144,9 @@ class Known:
 
     @cached_property
     def chance(self) -> ComesAndGoes | None:
-        """Return the evidence that the target fails by chance (is intermittent), over all nights;
-        None if there is none.
+        """Return the evidence that the target fails by chance, over all nights.
+
+        Such a target is intermittent; None if there is no evidence.
         """
         if not self.varies and all(map(passed, self.checks)):
             return None  # of most targets: nothing ever failed
@@ -147,8 +154,9 @@ class Known:
 
     @cached_property
     def chance_before(self) -> ComesAndGoes | None:
-        """Return the evidence that the target fails by chance, over the nights before this one;
-        None if there is none.
+        """Return the evidence of chance over the nights before this one.
+
+        It shows that the target fails by chance; None if there is none.
         """
         return comes_and_goes(self._verdicts[: len(self.earlier)], varies=self._draws)
 
@@ -198,8 +206,10 @@ class Known:
 
 
 def meaning(drift: Iterable[Difference]) -> tuple[Difference, ...]:
-    """Return the differences without those that mean nothing: series new to the check, and series
-    that differ between runs of one check if they stay within the tolerance.
+    """Return the differences without those that mean nothing.
+
+    These are series new to the check, and series that differ between runs of one check if they stay
+    within the tolerance.
     """
     return tuple(
         difference
@@ -233,8 +243,9 @@ def facts(check: TargetCheck) -> dict[str, str]:
 
 
 def facts_of_baseline(baseline: Baseline) -> dict[str, str]:
-    """Return the recorded environment facts of a baseline's check; for imported curves, what is
-    known.
+    """Return the recorded environment facts of a baseline's check.
+
+    Of imported curves they are what is known.
     """
     return _with_commit({**baseline.environment, **baseline.key.facts}, baseline.commit)
 

@@ -232,8 +232,9 @@ def _(reason: reasons.InQuarantine) -> str:
 
 
 def differences(drift: Iterable[Difference], than: str = "the baseline") -> str:
-    """Return where curves differ from others: `loss differs from the baseline from step 14 on, by 1
-    ULP; so does grad_norm`.
+    """Return where curves differ from others, as words.
+
+    `loss differs from the baseline from step 14 on, by 1 ULP; so does grad_norm`.
     """
     first, *others = sorted(drift, key=_importance)
     words = f"{_series(first)} is in {than}, and not in this check"
@@ -251,8 +252,9 @@ def differences(drift: Iterable[Difference], than: str = "the baseline") -> str:
 
 
 def _importance(difference: Difference) -> tuple[bool, bool, float, int]:
-    """Return a sort key for a difference: the loss first, then series by where they first
-    differ.
+    """Return a sort key for a difference.
+
+    The loss comes first, then series by where they first differ.
     """
     where = float("inf") if difference.step is None else difference.step
     return (difference.series != _LOSS, difference.missing, where, difference.rank)

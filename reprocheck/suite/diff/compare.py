@@ -57,8 +57,9 @@ def compare(
     observer: JobObserver,
     say: Say,
 ) -> Compared:
-    """Record the targets at both revisions in worktrees, and compare them. The working tree and the
-    history stay as they are.
+    """Record the targets at both revisions in worktrees, and compare them.
+
+    The working tree and the history stay as they are.
 
     Raises UsageError if a revision is not there, or a target cannot be compared.
     """

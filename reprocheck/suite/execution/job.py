@@ -69,8 +69,9 @@ class Job:
 
     @cached_property
     def is_alone(self) -> bool:
-        """Return whether the runs work in the working directory itself, so that no other job may
-        use it.
+        """Return whether the runs work in the working directory itself.
+
+        Then no other job may use it.
         """
         return self.target.resume is None and _workdir(self.target) != "copy"
 

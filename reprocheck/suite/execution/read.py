@@ -20,8 +20,9 @@ from reprocheck.suite.target import Target
 
 
 def first_line(lines: Iterable[Line | None], target: Target) -> str:
-    """Return the first of these lines whose file lies in the folder of the target, as `file:line`;
-    "" if there is none.
+    """Return the first of these lines whose file lies in the folder of the target.
+
+    It is given as `file:line`; "" if there is none.
     """
     for line in lines:
         if line is not None and (target.workdir / line.file).is_file():
@@ -39,8 +40,9 @@ CONTINUED = 1
 
 
 def with_resume(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
-    """Return the row with what the report says of the place that stands for all. Raises
-    ReportError.
+    """Return the row with what the report says of the place that stands for all.
+
+    Raises ReportError.
     """
     report = check_report.read(folder, ResumeReport)
     place = report.decisive
@@ -116,8 +118,9 @@ def read(performed: Performed) -> TargetCheck:
 
 
 def is_good(target: Target, verdict: str, exit_code: int) -> bool:
-    """Return whether a verdict is the one the target expects and, for `reproducible`, the exit code
-    allows it.
+    """Return whether a verdict is the one the target expects.
+
+    For `reproducible`, the exit code has to allow it, too.
     """
     if target.expect == "reproducible":
         return exit_code == 0

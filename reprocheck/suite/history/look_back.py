@@ -208,7 +208,7 @@ class LookBack:
     @cached_property
     def _failed_of_varying(self) -> dict[str, list[TargetState]]:
         before = self._night.id
-        return self._history.states_of(self._varying, self._last, before=before, failed=True)
+        return self._history.failures_of(self._varying, self._last, before=before)
 
     @cached_property
     def _checks(self) -> dict[str, list[PastCheck]]:

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -45,8 +45,10 @@ REVISION = "0007"
 
 
 def cleaned(text: str) -> str:
-    """Return a text that both databases accept: without NUL (for PostgreSQL) and without lone
-    surrogates, which stand for undecodable bytes of file names.
+    """Return a text that both databases accept.
+
+    It is without NUL (for PostgreSQL) and without lone surrogates, which stand for undecodable
+    bytes of file names.
     """
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
@@ -80,6 +82,8 @@ class Json(TypeDecorator[Any]):
     def __init__(self, decode: Callable[[Any], Any]) -> None:
         super().__init__()
         self.decode = decode
+        # most rows have one of a few texts: no changes, no drift, no suspect
+        self._decoded = lru_cache(maxsize=1_000)(lambda text: decode(json.loads(text)))
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
         """Return the value as it is stored: JSON text."""
@@ -87,7 +91,7 @@ class Json(TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         """Return the value decoded from stored JSON text."""
-        return None if value is None else self.decode(json.loads(value))
+        return None if value is None else self._decoded(value)
 
 
 # A later version may write more of a Difference: what is not known is left out.

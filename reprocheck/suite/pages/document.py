@@ -62,8 +62,9 @@ def render(report: NightReport) -> bytes:
 
 
 def clean(value: object) -> object:
-    """Convert a value to what JSON can hold: non-finite numbers become null, texts valid
-    Unicode.
+    """Convert a value to what JSON can hold.
+
+    Non-finite numbers become null, texts valid Unicode.
     """
     match value:
         case Mapping():

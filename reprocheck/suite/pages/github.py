@@ -64,8 +64,10 @@ def _line(level: str, target: TargetReport) -> str:
 
 
 def _place(target: TargetReport) -> SourceLine | None:
-    """Return the changed line that is suspected, else the line of the first cause, else the first
-    line of the script; None if none is known.
+    """Return the line at which an annotation stands.
+
+    It is the changed line that is suspected, else the line of the first cause, else the first line
+    of the script; None if none is known.
 
     The path is relative to the repository.
     """

@@ -54,8 +54,9 @@ def headline(report: NightReport) -> str:
 
 
 def without_baseline(report: NightReport) -> str:
-    """Say how many targets no baseline holds: `2 of 7 targets have no baseline`; "" if each has
-    one.
+    """Say how many targets no baseline holds.
+
+    `2 of 7 targets have no baseline`; "" if each has one.
     """
     number = len(report.without_baseline)
     if not number:
@@ -83,8 +84,9 @@ def about(night: Night) -> Iterator[Fact]:
 
 
 def title(check: TargetCheck | None) -> str:
-    """Return the verdict of a check: `NOT REPRODUCIBLE (forward)`; `not checked` if there is
-    none.
+    """Return the verdict of a check: `NOT REPRODUCIBLE (forward)`.
+
+    It is `not checked` if there is none.
     """
     if check is None:
         return "not checked"
@@ -111,8 +113,9 @@ def sentence(target: TargetReport) -> str:
 
 
 def _with_reason(check: TargetCheck) -> str:
-    """Return the verdict of a check with its reason; in a text to paste, without quotes from the
-    log.
+    """Return the verdict of a check with its reason.
+
+    In a text to paste the reason is without quotes from the log.
     """
     return joined(": ", title(check), line(check.reason or check.reason_to_paste))
 
@@ -178,8 +181,9 @@ def _of_people(target: ShownTarget) -> Iterator[Fact]:
 
 
 def diff(target: TargetReport) -> str:
-    """Return the lines of the source around the changed line that is suspected; "" if there are
-    none.
+    """Return the lines of the source around the changed line that is suspected.
+
+    It is "" if there are none.
     """
     if target.state is None:
         return ""

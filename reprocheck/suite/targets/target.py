@@ -41,8 +41,9 @@ class Table:
 
 
 def table(values: Mapping[str, object], place: str) -> Table:
-    """Split the keys of a table into the target's own keys and settings of `run`. Raises
-    SettingsError.
+    """Split the keys of a table into the target's own keys and settings of `run`.
+
+    Raises SettingsError.
     """
     own: dict[str, Any] = {}
     options: dict[str, object] = {}
@@ -85,8 +86,10 @@ def defaults(values: Mapping[str, object], place: str) -> Table:
 
 
 def targets(given: Table, default: Table, file: Path) -> Iterator[Target]:
-    """Yield the targets that a table stands for: one, or one for each combination of its matrix;
-    and where it has `resume`, another one behind each, which checks how that training resumes.
+    """Yield the targets that a table stands for.
+
+    It stands for one, or one for each combination of its matrix; and where it has `resume`, another
+    one behind each, which checks how that training resumes.
 
     Raises SettingsError.
     """

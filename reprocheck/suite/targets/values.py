@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, get_args
 
 from reprocheck.errors import SettingsError, UsageError
@@ -30,8 +31,9 @@ class Kind:
 
 
 def read(kind: Kind, key: str, value: object, place: str) -> Any:
-    """Return the parsed value of a key. `place`: the name of the table in errors. Raises
-    SettingsError.
+    """Return the parsed value of a key.
+
+    `place`: the name of the table in errors. Raises SettingsError.
     """
     try:
         return kind.parse(value)
@@ -53,8 +55,9 @@ def shown(value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """Format a plain value as on a command line. Raises ValueError for a table, a list or a
-    date.
+    """Format a plain value as on a command line.
+
+    Raises ValueError for a table, a list or a date.
     """
     if isinstance(value, bool):
         return str(value).lower()
@@ -138,16 +141,19 @@ def _share(name: str, value: object) -> float:
 
 def _resources(value: object) -> Resources:
     table = _table(value)
-    if not set(table) <= {"cpus", "gpus", "npus"}:
-        raise ValueError("it names something else")
+    unknown = next((key for key in table if key not in OF_RESOURCES), None)
+    if unknown is not None:
+        raise ValueError(f"it has no key {unknown}; its keys are {', '.join(OF_RESOURCES)}")
     numbers = {key: _count(key, one) for key, one in table.items()}
     return Resources(**numbers)  # type: ignore[arg-type]
 
 
 def _count(key: str, value: object) -> float:
     allowed_types = (int, float) if key == "cpus" else (int,)
-    if isinstance(value, bool) or not isinstance(value, allowed_types) or value < 0:
-        raise ValueError(f"{key} is a number of at least 0, of accelerators a whole one")
+    least = OF_RESOURCES[key]
+    if isinstance(value, bool) or not isinstance(value, allowed_types) or not least <= value < inf:
+        whole = "" if key == "cpus" else "whole "
+        raise ValueError(f"{key} is a {whole}number of at least {least}")
     return value
 
 
@@ -214,6 +220,9 @@ _KNOWN_ISSUE = Kind(
     allowed='a table, such as { why = "PyTorch 1234", until = 2026-12-31 }', parse=_known_issue
 )
 
+OF_RESOURCES: Mapping[str, int] = {"cpus": 0, "gpus": 0, "npus": 0, "nodes": 1, "minutes": 1}
+"""What a target may ask for, and how much at least."""
+
 OF_A_RESUME: Mapping[str, Kind] = {
     "with": Kind(allowed='a text, such as "--resume {checkpoint}"', parse=_text),
     "checkpoint": Kind(allowed='a pattern, such as "out/*.pt"', parse=_text),
@@ -245,7 +254,8 @@ OF_A_TARGET: Mapping[str, Kind] = {
     ),
     "tags": Kind(allowed="a text or a list of texts", parse=_texts),
     "resources": Kind(
-        allowed="a table with cpus, gpus and npus, such as { cpus = 4, gpus = 1 }", parse=_resources
+        allowed="a table with cpus, gpus, npus, nodes and minutes, such as { cpus = 4, gpus = 1 }",
+        parse=_resources,
     ),
     "matrix": TABLE,
     "owner": Kind(allowed='a name, such as "@ada"', parse=_text),

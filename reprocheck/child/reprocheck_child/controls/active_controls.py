@@ -17,7 +17,7 @@ from .entropy import stream
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
     from typing import Any, Mapping
 
 RANKS = ("RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
@@ -207,6 +207,18 @@ class Active:
     def line(self, skip: int = 1) -> str:
         """Return `file:line` of the innermost frame of the user's code; "" if there is none."""
         return self._line(_above(skip))[0]
+
+    def line_at(self, frame: FrameType) -> str:
+        """Return `file:line` of a frame; "" if it is not the user's, or has no line in a file."""
+        name = self._users(frame)
+        return "%s:%d" % (name, frame.f_lineno) if name and user_files.has_line(frame) else ""
+
+    def line_of_code(self, code: CodeType) -> str:
+        """Return `file:line` where a function of the user's is defined; "" for other code."""
+        name = user_files.name_of(
+            code.co_filename, self._inside, self._foreign, self.recorder.masked
+        )
+        return "%s:%d" % (name, code.co_firstlineno) if name else ""
 
     def _line(self, frame: FrameType | None) -> tuple[str, str]:
         """Return (`file:line` of the user, how the library could take a seed) from a frame on.

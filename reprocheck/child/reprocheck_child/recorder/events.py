@@ -361,6 +361,11 @@ class Recorder(ProcessTrace):
             self.grouping.skip()
             self.emit({"e": "skip"})
 
+    @property
+    def optimizers(self) -> int:
+        """Return how many optimizers were built."""
+        return len(self._names)
+
     def watching(self) -> bool:
         """Return whether weights still have to be compared by their fingerprints.
 
