@@ -6,7 +6,7 @@ It took seconds an iteration, memory, and what it reports of a clock; each is on
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 from statistics import median
 
@@ -77,10 +77,3 @@ def _growth(samples: Sequence[Sample], deep: int) -> float:
     if not is_much or falls > MOST_FALLS * len(points) or rises < len(points) / 2:
         return 0.0
     return median((b - a) / (j - i) for (i, a), (j, b) in combinations(points, 2) if j > i)
-
-
-def known_names(checks: Iterable[Mapping[str, float]]) -> tuple[str, ...]:
-    """Return the names of the measures of some checks, those first that every training has."""
-    names = {name for one in checks for name in one}
-    first = [name for name in EVERY if name in names]
-    return (*first, *sorted(names.difference(first)))

@@ -11,7 +11,6 @@ from reprocheck.language import count
 from reprocheck.report.text import UNKNOWN, joined, line, number, printable, seconds, ulps
 from reprocheck.suite.baselines import accept_command
 from reprocheck.suite.changes.words import MEASURES, amount, night
-from reprocheck.suite.measures import known_names
 from reprocheck.suite.model import (
     Difference,
     Night,
@@ -238,7 +237,8 @@ def _of_check(target: TargetReport, check: TargetCheck) -> Iterator[Fact]:
     if target.state is None or not check.good:
         verdict = title(check)  # the sentence about the target has said the reason
     yield "verdict", verdict
-    for name in known_names((check.measures,)):
+    # those first that every training may have
+    for name in sorted(check.measures, key=[*MEASURES, *sorted(check.measures)].index):
         yield MEASURES.get(name, line(name)), amount(name, check.measures[name])
     if check.first_divergence is not None:
         yield "first divergence", f"iteration {check.first_divergence:,}"
