@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError
+from reprocheck.workflow.shared import Shared
 
 if TYPE_CHECKING:
     from reprocheck.launch.observer import Teller
@@ -43,10 +44,12 @@ def checked(
     enough = partial(_nothing_to_compare, folder, teller)
     with _alone(settings, teller):
         launch.check(entry, settings, folder, teller, output=teller.output, enough=enough)
+        shared = Shared(entry=entry, settings=settings, folder=folder, teller=teller)
         if settings.vary:
             from reprocheck.workflow import variation_search
 
-            settings = variation_search.without_breaking(entry, settings, folder, teller)
+            shared = variation_search.without_breaking(shared)
+            settings = shared.settings
         # loaded here, so that the first run need not wait for it
         from reprocheck.recording import record
         from reprocheck.wording import progress, told
@@ -60,7 +63,7 @@ def checked(
             record.write(folder, replace(record.read(folder), searched=True))
         found = escalate(replay.judged(folder), entry, settings, folder, teller)
         if settings.vary:
-            found = variation_search.search(found, entry, settings, folder, teller)
+            found = variation_search.search(found, shared)
         if values:
             found = with_operands(found, entry, settings, folder, teller)
         if search:

@@ -25,6 +25,7 @@ DEPENDS = {
     "hostname": ("import socket\nrandom.seed(socket.gethostname())\nvalue = random.random()", 4),
     "user": ("import getpass\nrandom.seed(getpass.getuser())\nvalue = random.random()", 4),
     "timezone": ("value = time.localtime(0).tm_hour + 1.0", 3),
+    "locale": ("value = 1.0 + len(os.environ.get('LC_ALL', ''))", 3),
     "path": ("random.seed(os.getcwd())\nvalue = random.random()", 3),
     "tmpdir": ("import tempfile\nrandom.seed(tempfile.gettempdir())\nvalue = random.random()", 4),
     "home": ("from pathlib import Path\nvalue = 1.0 + (Path.home() / 'mine').exists()", 4),

@@ -37,6 +37,9 @@ from reprocheck.redaction import identity
 from reprocheck.settings import Settings
 from reprocheck.settings.variations import Varied, make_home, varied
 
+VARIED = "-of-the-varied-run"
+"""Ends the names of folders that a varied run has at other paths."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
@@ -134,7 +137,7 @@ class Plan(Request):
         in_copy = self.copies or self.moved(number)
         pwd = workdir.path if in_copy else None
         if varied.has("tmpdir"):
-            slot = f"{slot}-of-the-varied-run"
+            slot += VARIED
         variables = self.variables(slot)
         return Job(
             number=number,
@@ -241,10 +244,13 @@ class Plan(Request):
         """Return the folders that take files of the working directory, for the runs in `place`."""
         return Archive(folder=self.real_folder, workdir=self.cwd, place=place)
 
-    def copy(self, slot: str, finish: Callable[[Path], None] | None = None) -> Copies:
-        """Return a copy of the working directory in the report folder.
+    def copy(
+        self, slot: str, finish: Callable[[Path], None] | None = None, *, begin: int = 1
+    ) -> Copies:
+        """Return a copy of the working directory in the report folder, for runs from `begin` on.
 
-        On the same file system where that can share blocks. `finish`: see `Copies`.
+        A run behind the first one finds what that left. On the same file system where that can
+        share blocks. `finish`: see `Copies`.
         """
         if self.elsewhere:
             self.observer.message(
@@ -254,21 +260,9 @@ class Plan(Request):
         return Copies(
             self.cwd,
             root=self.folder / f"{cleanup.COPY}{slot}",
-            leave_out=self.not_copied(),
+            leave_out=self.not_copied() if begin == 1 else self.own_paths,
             say=self.observer.message,
             finish=finish,
-        )
-
-    def moved_copy(self, number: int) -> Copies:
-        """Return a copy of the working directory at another path, for runs from a number on.
-
-        A run behind the first one finds what that left.
-        """
-        return Copies(
-            self.cwd,
-            root=self.folder / f"{cleanup.COPY}-of-the-varied-run",
-            leave_out=self.not_copied() if number == 1 else self.own_paths,
-            say=self.observer.message,
         )
 
     @property
