@@ -372,6 +372,13 @@ OPTIONS: tuple[Option, ...] = (
         " the path and more; NAMES, with commas between them, where not the default set is meant.",
     ),
     Option("vary_not", (), _VARIATIONS, "Leave this variation out; may be given several times."),
+    Option(
+        "vary_seed",
+        None,
+        _SEED,
+        "Number that decides the values of the variations from run 3 on; none: a new one each"
+        " time, which is printed.",
+    ),
     Option("quiet", False, _SWITCH, "No progress; the verdict in one line.", short="-q"),
     Option(
         "verbose",

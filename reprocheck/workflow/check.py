@@ -9,9 +9,11 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from secrets import randbelow
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError
+from reprocheck.settings.variations import FIRST_RUN
 from reprocheck.workflow.shared import Shared
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from reprocheck.launch.run.further_runs import Level
     from reprocheck.model import Check, EntryPoint
     from reprocheck.settings import Draw, Settings
+
+
+NEW_SEEDS = 10**6
+"""A new seed of variations is below it: short enough to be typed."""
 
 
 def checked(
@@ -41,6 +47,8 @@ def checked(
     """
     from reprocheck import launch
 
+    if settings.vary and settings.vary_seed is None and settings.runs > FIRST_RUN:
+        settings = replace(settings, vary_seed=randbelow(NEW_SEEDS))
     enough = partial(_nothing_to_compare, folder, teller)
     with _alone(settings, teller):
         launch.check(entry, settings, folder, teller, output=teller.output, enough=enough)

@@ -131,6 +131,7 @@ def _trial(varied: tuple[str, ...], check: Check, shared: Shared, *, steps: int 
         *(shared.entry, settings, shared.folder, teller),
         name=f"vary-{number}-{short if varied else 'as-is'}",
         varied=varied,
+        point=check.differing_run.record.point,
         steps=steps,
         output=teller.output,
     )

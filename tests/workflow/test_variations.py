@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from reprocheck.settings.variations import Point, varied as variations_of_a_run
 from tests.conftest import Outcome, check
 
 HEAD = "import os, random, time\nimport reprocheck\n"
@@ -112,6 +113,24 @@ def test_the_variation_that_a_script_depends_on_is_named_with_its_line(
     assert len(variations["tried"]) <= 8
     assert outcome.report["lead"]["sentence"].startswith("The training depends on ")
     assert f"--vary {name} train.py" in outcome.stdout
+
+
+def test_later_runs_have_values_of_their_own_which_a_seed_repeats(workdir: Path) -> None:
+    body = "value = 1.0 + (int(os.environ.get('COLUMNS', 80)) > 100)"
+    wide = next(seed for seed in range(100) if _columns(seed, 3) > 100)
+    options = ("--vary", "columns,umask", "--runs", "3", "--vary-seed", str(wide))
+    outcome = varied(workdir, body, *options)
+    assert outcome.exit_code == 1, outcome.stdout
+    variations = outcome.report["variations"]
+    assert variations["runs"] == [2, 3] and variations["seed"] == wide
+    assert [one["name"] for one in guilty(outcome)] == ["columns"]
+    assert f"--vary-seed {wide}" in outcome.stdout.rpartition("next ")[2]
+    assert "(run 3)" in outcome.stdout
+
+
+def _columns(seed: int, run: int) -> int:
+    made = variations_of_a_run(("columns",), {}, (), Point(seed=seed, run=run))
+    return int(made.environment["COLUMNS"])
 
 
 def test_a_clean_script_keeps_its_losses_under_all_variations(workdir: Path) -> None:

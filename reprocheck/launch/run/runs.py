@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from reprocheck import interrupts
 from reprocheck.launch.observer import Observer
-from reprocheck.launch.run.plan import VARIED, Plan
+from reprocheck.launch.run.plan import Plan
 from reprocheck.launch.run.run import Attend, run
 from reprocheck.launch.workdir import cleanup
 from reprocheck.launch.workdir.changed_files import note_files
@@ -59,10 +59,12 @@ def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
     moved: Workdir | None = None
     try:
         with operation("keeping a copy of the working directory"):
-            workdir = plan.copy(VARIED) if plan.moved(1) else plan.workdir()
+            workdir = plan.copy(plan.varied_place(1)) if plan.moved(1) else plan.workdir()
         for number in range(1, plan.runs + 1):
             if plan.moved(number) and number > 1:
-                moved = moved or plan.copy(VARIED, begin=number)
+                if moved is not None:
+                    moved.close()
+                moved = plan.copy(plan.varied_place(number), begin=number)
             one_run(plan, moved or workdir, number, runs, keep)
             if number < plan.runs and enough is not None and enough():
                 break
