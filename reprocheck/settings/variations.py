@@ -193,6 +193,7 @@ def _told(made: list[str], point: Point, host: str) -> dict[str, object]:
         "point": point.number("point", 2**31, first=0),
         "ahead": AHEAD + point.number("clock", _FOUR_YEARS, first=0),
         "host": host,
+        "workers": 1 + point.number("workers", 3, first=0),
     }
     if "umask" in made:
         others = _other_umasks()

@@ -28,7 +28,7 @@ DEFAULT = [
     "columns",
     "stdin",
 ]
-ON_REQUEST = ["threads", "processors", "cpu"]
+ON_REQUEST = ["threads", "workers", "processors", "cpu"]
 TAKES_VALUE = {"--vary": True, "--runs": True, "--quiet": False}
 
 

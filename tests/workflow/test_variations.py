@@ -146,6 +146,23 @@ def test_a_clean_script_keeps_its_losses_under_all_variations(workdir: Path) -> 
     assert all(one["key"].startswith("cpu.") for one in differences), differences
 
 
+@pytest.mark.torch
+def test_another_number_of_workers_is_tried_on_request(workdir: Path) -> None:
+    body = (
+        "import torch\n"
+        "from torch.utils.data import DataLoader, IterableDataset\n"
+        "class Rows(IterableDataset):\n"
+        "    def __iter__(self):\n"
+        "        return iter(range(4))\n"
+        "loader = DataLoader(Rows(), num_workers=1)\n"
+        "value = 1.0 + sum(1 for _ in loader) + sum(1 for _ in loader) + loader.num_workers"
+    )
+    outcome = varied(workdir, body, "--vary", "workers,umask")
+    assert outcome.exit_code == 1, outcome.stdout
+    found = [(one["name"], one["source"]["line"]) for one in guilty(outcome)]
+    assert found == [("workers", 9)], outcome.report["variations"]
+
+
 def test_a_variation_that_breaks_the_script_is_named_and_left_out(workdir: Path) -> None:
     body = "assert os.environ.get('COLUMNS') != '43', 'too narrow'\n" + FILES
     outcome = varied(workdir, body + "value = 1.0", "--vary", "columns,umask,file-order")
