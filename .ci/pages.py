@@ -4,6 +4,7 @@ docs/reference/rules.md, docs/rules/   the catalogue of causes
 docs/reference/ladder.md               the list of what rungs show
 docs/reference/controls.md             what each control does
 docs/reference/vary.md                  what each variation changes
+docs/reference/must-differ.md           which seeds are seen and changed
 docs/reference/frameworks.md           the table of controls and frameworks
 docs/reference/bundle.md               the table of the fields that may leave
 docs/reference/files.md                the index of the files of the package
@@ -27,7 +28,7 @@ from reprocheck.redaction.fields import EACH, TABLES
 from reprocheck.rules import catalogue, operator_lists
 from reprocheck.rules.catalogue import GROUPS, Entry
 from reprocheck.rules.fix_text import is_code, language
-from reprocheck.settings import controls, variations
+from reprocheck.settings import controls, must_differ, variations
 from reprocheck.settings.controls import Control
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,6 +44,7 @@ def pages(docs: Path = DOCS) -> Mapping[Path, str]:
         docs / "reference" / "controls.md": ("controls", controls_sections()),
         docs / "reference" / "frameworks.md": ("controls", controls_table()),
         docs / "reference" / "vary.md": ("variations", variations_sections()),
+        docs / "reference" / "must-differ.md": ("seeds", must_differ_section()),
     }
     return {
         ladder: ladder_text,
@@ -300,6 +302,14 @@ def _control(one: Control) -> Iterator[str]:
         others = (f"`{name}={value}`" for name, values in one.accepts.items() for value in values)
         yield from ("", f"As good: {', '.join(others)}.")
     yield from ("", f"- Cost: {one.cost}", f"- Limits: {one.limits}", f"- Source: {one.source}")
+
+
+def must_differ_section() -> str:
+    """Return the table of what is seen and changed, by framework."""
+    (row,) = must_differ.table()
+    lines = ["| where | what seeds |", "|---|---|"]
+    lines += [f"| {COLUMNS[name]} | {what} |" for name, what in row.frameworks.items()]
+    return "\n".join([*lines, "", f"- Limits: {row.limits}", f"- Source: {row.source}", ""])
 
 
 def variations_sections() -> str:

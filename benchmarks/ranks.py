@@ -26,17 +26,25 @@ ITERATIONS, DEEP = 10, 2
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shape:
     """A training: ranks, blocks of its model (four modules and five weights each), and the rank
-    whose gradients differ.
+    whose gradients differ; the seconds and megabytes that it may take.
     """
 
     ranks: int
     blocks: int
     faulty: int
+    seconds: float = 60
+    megabytes: float = 1024
 
 
-SHAPES = (Shape(ranks=256, blocks=12, faulty=131), Shape(ranks=2, blocks=2_500, faulty=1))
-FULL = (Shape(ranks=1_024, blocks=12, faulty=131), Shape(ranks=100, blocks=2_500, faulty=31))
-"""The sizes that must be done in a minute and within 1 GB; their traces take 1 and 19 GB."""
+SHAPES = (
+    Shape(ranks=256, blocks=12, faulty=131, seconds=10, megabytes=256),
+    Shape(ranks=2, blocks=2_500, faulty=1),
+)
+FULL = (
+    Shape(ranks=1_024, blocks=12, faulty=131, seconds=10, megabytes=256),
+    Shape(ranks=100, blocks=2_500, faulty=31),
+)
+"""Their traces take 1 and 19 GB."""
 OWN = "@@@@"
 """In a hash, what differs from rank to rank: samples and what follows from them."""
 
@@ -76,7 +84,7 @@ def _measured(folder: Path, shape: Shape) -> list[Row]:
                 " `module`, compared, explained and reported"
             ),
             value=said["compare"] + said["report"],
-            allowed=60,
+            allowed=shape.seconds,
             unit="s",
             plain=f"{size:.0f} MB of traces",
             how=parts,
@@ -85,7 +93,7 @@ def _measured(folder: Path, shape: Shape) -> list[Row]:
         Row(
             what="its memory",
             value=said["peak"],
-            allowed=1024,
+            allowed=shape.megabytes,
             unit="MB",
             how="peak resident memory",
         ),

@@ -18,8 +18,8 @@ from benchmarks.table import Row
 
 FILES = 1_000
 LINES = 100_000
-ALLOWED = 15.0
-"""Seconds."""
+ALLOWED = 10.0
+"""Seconds of CPU."""
 ALLOWED_MEMORY = 300.0
 """MB of all processes together."""
 PACKAGE = 40
@@ -113,13 +113,12 @@ def scan(folder: Path) -> list[Row]:
     first = python(*command, environment=environment, cwd=folder, watched=True)
     second = python(*command, environment=environment, cwd=folder)
     how = (
-        f"{FILES:,} files, {lines:,} lines; CPU time of all processes {first.cpu:.1f} s and"
-        f" {second.cpu:.1f} s"
+        f"CPU time of all processes, {FILES:,} files, {lines:,} lines; wall time {first.wall:.1f} s"
     )
     return [
         Row(
             what="`reprocheck scan` of 1,000 files",
-            value=first.wall,
+            value=first.cpu,
             allowed=ALLOWED,
             unit="s",
             how=how,
@@ -133,10 +132,10 @@ def scan(folder: Path) -> list[Row]:
         ),
         Row(
             what="the same again, from the cache",
-            value=second.wall,
+            value=second.cpu,
             allowed=None,
             unit="s",
-            plain=f"{first.wall / second.wall:.1f} ×",
+            how=f"CPU time of all processes; wall time {second.wall:.1f} s",
         ),
     ]
 

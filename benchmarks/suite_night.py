@@ -65,7 +65,7 @@ def _measured(engine: str, url: str, suite: Suite, used: Callable[[], float]) ->
 def _keep_books(history: History, suite: Suite) -> None:
     """What a night asks and writes beside its checks, but for its files and pages."""
     night = history.night(_night(suite_pages.NIGHTS))
-    longest_first([job_of(target, night.id, suite, 1) for target in suite.targets], history)
+    longest_first([job_of(target, night.id, suite, 1) for target in suite.targets], history, night)
     states = states_of_night(history, night, suite.targets)
     history.put_states(states)
     by_target = {state.target: state for state in states}

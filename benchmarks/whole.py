@@ -131,7 +131,7 @@ def million(folder: Path) -> list[Row]:
         Row(
             what="a million iterations in two runs, compared and reported",
             value=seconds,
-            allowed=15,
+            allowed=8,
             unit="s",
             plain=plain,
             how=parts,

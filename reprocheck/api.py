@@ -58,6 +58,7 @@ class Options(TypedDict, total=False):
     vary: bool | str | Sequence[str] | None
     vary_not: str | Sequence[str] | None
     vary_seed: int | Literal["none"] | None
+    must_differ: str | None
 
 
 def check(

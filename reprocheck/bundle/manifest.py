@@ -153,6 +153,7 @@ def _lines_of(diff: str) -> Iterator[SourceLine]:
 _REASONS: Mapping[str, str] = {
     "reproducible": "Both checks agree.",
     "not_reproducible": "A check differs by more than the tolerance allows.",
+    "seed_without_effect": "Another seed changes no loss.",
     "inconclusive": "A check could not be made.",
     "script_failed": "A run ended with an error.",
     "timed_out": "A run took longer than the timeout.",

@@ -30,6 +30,7 @@ from reprocheck.report import (
     controls,
     diffs,
     ladder,
+    seeds,
     series,
     text,
     variations,
@@ -111,7 +112,7 @@ def _found(check: Check, out: Stream) -> Iterator[Text]:
         yield from _rows(out, name, what)
     for title, facts, _ in compared.drift(check)[:2]:
         yield from _rows(out, title, facts)
-    for label, sentence in variations.facts(check):
+    for label, sentence in (*variations.facts(check), *seeds.facts(check)):
         yield from _rows(out, label, sentence, "bold" if label == "proof" else "dim")
     losses = _losses(check)
     if losses:

@@ -27,7 +27,7 @@ from reprocheck.cli.sentences import (
 )
 from reprocheck.language import joined, mark, sentences, tr
 from reprocheck.model import Check, Comparison, Run
-from reprocheck.report import compared, files, ladder, series, text, variations, words
+from reprocheck.report import compared, files, ladder, seeds, series, text, variations, words
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -63,7 +63,7 @@ def print_all(check: Check, console: Console) -> None:
     print_search(check, out, every=console.verbose)
     print_controls(check, out)
     _print_checks(check, out, every=console.verbose)
-    for label, sentence in variations.facts(check):
+    for label, sentence in (*variations.facts(check), *seeds.facts(check)):
         labels.row(label, sentence)
     for label, sentence in _facts(check):
         labels.row(label, sentence)

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TextIO
 
 _STANDARD = (0, 1, 2)
+_BETWEEN_COLLECTIONS = 100_000
+"""Objects that may be made before those without an owner are looked for."""
 
 
 def settle() -> None:
@@ -22,6 +24,9 @@ def settle() -> None:
     # At its end Python would search all objects for cycles and free each: a sixth of the time of
     # a command that draws. Nothing of ours waits for that; the system takes the memory as a whole.
     atexit.register(gc.freeze)
+    # A command makes hundreds of thousands of objects that stay, and hardly a cycle: by default a
+    # twentieth of the time of a check is spent on looking for them.
+    gc.set_threshold(_BETWEEN_COLLECTIONS)
     _open_missing_streams()
     _script_folders_last()
     if sys.warnoptions:

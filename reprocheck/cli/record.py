@@ -35,6 +35,15 @@ FileOption = Annotated[
     Path | None,
     option("-o", metavar="FILE.zip", help="Write the recording into this file, too."),
 ]
+DeepOption = Annotated[
+    int,
+    option(
+        "--deep",
+        metavar="N",
+        min=0,
+        help="Record N iterations with their modules, to compare a later one. [those of a check]",
+    ),
+]
 
 
 @with_settings(*(option.name for option in OPTIONS if option.name not in NOT_HERE))
@@ -43,6 +52,7 @@ def record(
     flags: dict[str, object],
     runs: RunsOption = 1,
     output_file: FileOption = None,
+    deep: DeepOption = 0,
 ) -> int:
     """Record the user's command; return 0 if losses were recorded, else the exit code of `run`."""
     from reprocheck import launch, settings
@@ -60,7 +70,7 @@ def record(
     console = Console(held)
     console.begin(title(entry))
     try:
-        check = recorded(entry, held, folder, console)
+        check = recorded(entry, held, folder, console, deep=deep)
     except KeyboardInterrupt:
         raise Interrupted(kept(folder)) from None
     finally:

@@ -19,7 +19,7 @@ from reprocheck.model.explanation import FixFrom
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.fixes import CatalogueFix, ControlFix, InNames
 from reprocheck.report.command_line import again, in_shell
-from reprocheck.rules import Entry, entry
+from reprocheck.rules import Entry, entry, likely
 from reprocheck.rules.likely import is_vague, place_of, removes
 from reprocheck.settings import controls
 
@@ -77,7 +77,12 @@ def after_control(
         return cause
     unsaid = is_vague(cause) or entry(cause.code).name in _SEARCHES
     computes_otherwise = control in _COMPUTE and not removes(control, cause.code)
-    has_changing_seed = control in _GIVE_SEEDS and place_of("private-rng", cause.code) == 0
+    is_about_seeds = entry(cause.code).name == _CHANGING_SEED
+    # where a control of what is read is needed in place of the one that gives a seed to generators
+    # without one, the generator has a seed, which is another in each run
+    has_changing_seed = control in likely.table().reads and (
+        is_about_seeds or place_of("private-rng", cause.code) == 0
+    )
     fix = control_fix(frameworks, control, device_of(check))
     if fix is not None and (unsaid or computes_otherwise or has_changing_seed):
         return replace(cause, remedy=fix, fix_from="check")
@@ -144,11 +149,7 @@ _COMPUTE = ("deterministic", "single-thread", "no-compile", "single-worker", "la
 
 What the other controls act on is fixed where the script draws or reads it.
 """
-_GIVE_SEEDS = ("entropy", "clock")
-"""Controls of what a script seeds its generators with.
-
-Where one of them is needed for a cause whose nearest control gives a seed to generators without
-one, the generator has a seed, and that seed is another in each run.
-"""
+_CHANGING_SEED = "clock-seed"
+"""The entry for a seed that is another in each run: one more seeding call would not change it."""
 _SEARCHES = ("intermittent-difference", "late-drift")
 """Those of them whose commands only look for the cause."""

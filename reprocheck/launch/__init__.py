@@ -10,6 +10,7 @@ check        all runs -> CheckRecord, in that folder      Observer what is told 
 record_deeper  two more runs at a deeper level -> DeeperPair, added to that record
 record_arm     runs under controls -> Arm, added to that record
 record_trial   runs with variations, added to that record
+record_reseeded  one run with another seed, added to that record
 record_operands  one more run that keeps what a single operator is given
 """
 
@@ -26,6 +27,7 @@ from reprocheck.launch.run.further_runs import (
     record_arm as record_arm,
     record_deeper as record_deeper,
     record_operands as record_operands,
+    record_reseeded as record_reseeded,
     record_trial as record_trial,
 )
 from reprocheck.launch.run.tail import Output as Output

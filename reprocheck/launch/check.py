@@ -21,7 +21,7 @@ from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.run import environment
 from reprocheck.launch.run.environment import accelerators
-from reprocheck.launch.run.further_runs import made_elsewhere
+from reprocheck.launch.run.further_runs import made_elsewhere, watching_seeds
 from reprocheck.launch.run.plan import Plan, Request, plan
 from reprocheck.launch.run.runs import Enough, record_runs
 from reprocheck.launch.run.tail import Output
@@ -37,6 +37,7 @@ from reprocheck.model.record import CHANGES
 from reprocheck.recording import record
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.settings import Settings
+from reprocheck.settings.must_differ import NONE
 from reprocheck.settings.variations import FIRST_RUN
 
 MOST_LOOKED_AT = 20
@@ -146,6 +147,7 @@ def check(
                 steps=settings.steps,
                 level=settings.level_of_runs,
                 portable=portable,
+                told=watching_seeds() if settings.must_differ != NONE else {},
             )
             made = plan(entry, settings, folder, observer, output, request)
             try:

@@ -49,6 +49,7 @@ from reprocheck.model.record import (
     EntryPoint as EntryPoint,
     FileChanges as FileChanges,
     FilesAfter as FilesAfter,
+    Reseeded as Reseeded,
     RunRecord as RunRecord,
     Setting as Setting,
     Side as Side,
@@ -67,12 +68,14 @@ from reprocheck.model.trace import (
     OwnVariable as OwnVariable,
     Process as Process,
     Run as Run,
+    Sample as Sample,
     Series as Series,
     Trace as Trace,
 )
 from reprocheck.model.verdict import (
     EXIT_CODE as EXIT_CODE,
     FAIL_ON as FAIL_ON,
+    MIRRORS_RULE as MIRRORS_RULE,
     SERIES_RULE as SERIES_RULE,
     Bitwise as Bitwise,
     Comparison as Comparison,

@@ -13,6 +13,7 @@ from reprocheck.model.compared import Between
 from reprocheck.model.controls import Search
 from reprocheck.model.explanation import Cause, Ladder, Lead, Rung
 from reprocheck.model.record import CheckRecord
+from reprocheck.model.seeds import SeedEffect
 from reprocheck.model.statement import Statement
 from reprocheck.model.static import StaticScan
 from reprocheck.model.trace import Run, Trace
@@ -77,6 +78,8 @@ class Check:
     search: Search | None = None
     variations: Variations | None = None
     """What the second run was varied by, and which of that the training depends on."""
+    seed_effect: SeedEffect | None = None
+    """What another seed changed, where it must change something."""
     scan: StaticScan | None = None
     """What the source shows, beside what ran of it."""
     between: Between | None = None

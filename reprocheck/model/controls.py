@@ -9,6 +9,7 @@ from typing import Literal
 
 from reprocheck.model.explanation import SourceLine
 from reprocheck.model.reason import ReasonKey
+from reprocheck.model.seeds import SeedingCall
 from reprocheck.model.statement import Statement
 
 ControlClass = Literal["same numbers", "same training", "alters the training"]
@@ -104,6 +105,8 @@ class ControlTrace:
     conflicts: tuple[Conflict, ...] = ()
     unavailable: tuple[tuple[str, str], ...] = ()
     patched: tuple[str, ...] = ()
+    seedings: tuple[SeedingCall, ...] = ()
+    """What seeded a generator, under `--must-differ seed` alone; in the order of the calls."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

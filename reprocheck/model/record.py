@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from reprocheck.model.reason import Reason
+from reprocheck.model.seeds import SeedOrigin
 from reprocheck.model.statements.check import AdviceReason
 
 SCHEMA_VERSION = 1
@@ -240,6 +241,15 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Reseeded:
+    """The run that got another seed at its origin; its folder is `arms/NAME/run-1`."""
+
+    name: str
+    origin: SeedOrigin
+    runs: tuple[RunRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Side:
     """One side of a comparison of two recordings.
 
@@ -304,6 +314,8 @@ class CheckRecord:
     """What decides the values of the variations from run 3 on."""
     not_varied: tuple[tuple[str, str], ...] = ()
     """Variations that were asked for and not made, each with the key of the reason."""
+    reseeded: tuple[Reseeded, ...] = ()
+    """The run with another seed, which must differ from run 1."""
     arms: tuple[Arm, ...] = ()
     searched: bool = False
     """Whether a search for the cause was asked for."""

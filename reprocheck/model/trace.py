@@ -10,6 +10,7 @@ from posixpath import normpath
 from typing import Literal
 
 from reprocheck.model.controls import ControlTrace
+from reprocheck.model.mirrors import Given
 from reprocheck.model.record import RunRecord
 from reprocheck.model.statement import Statement
 
@@ -173,6 +174,23 @@ class Process:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """What clock and memory of a process were after an iteration; None where it is not known.
+
+    iteration  0 at the end of the process
+    clock   in seconds, from an unknown start; None at the end of the process
+    memory  bytes that the process holds, `peak` the most that it ever held
+    device  the most bytes that it ever had of its device
+    """
+
+    iteration: int
+    clock: float | None = None
+    memory: int | None = None
+    peak: int | None = None
+    device: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Trace:
     """What one rank recorded, grouped into iterations.
 
@@ -190,6 +208,8 @@ class Trace:
     backward: Checked | None
     series: tuple[Series, ...] = ()
     """What the training reported beside its losses, in the order of their first values."""
+    samples: tuple[Sample, ...] = ()
+    """Clock and memory after some of the iterations, in their order."""
     unchanged_updates: int = 0
     unchanged_passes: int = 0
     weights_seen: bool = True
@@ -333,6 +353,8 @@ class Run:
     caveats: tuple[Statement | str, ...] = ()
     problems: tuple[Statement | str, ...] = ()
     """These four: of all processes of the run, training or not, without repetition."""
+    given: tuple[Given, ...] = ()
+    """What its processes recorded for the sake of mirrors."""
     broken: Statement | str = ""
     """Why the recording of a process of it breaks off; "" where none does."""
     refused_loss: str = ""

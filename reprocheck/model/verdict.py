@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
+from reprocheck.model.mirrors import Mirrors
 from reprocheck.model.statement import Statement
 from reprocheck.model.trace import CheckKind
 
 VerdictName = Literal[
-    "reproducible", "not_reproducible", "inconclusive", "script_failed", "timed_out"
+    "reproducible",
+    "not_reproducible",
+    "seed_without_effect",
+    "inconclusive",
+    "script_failed",
+    "timed_out",
 ]
 
 EXIT_CODE: Mapping[VerdictName, int] = {
     "reproducible": 0,
     "not_reproducible": 1,
+    "seed_without_effect": 1,
     "inconclusive": 3,
     "script_failed": 4,
     "timed_out": 5,
@@ -29,7 +36,9 @@ TONES: Mapping[int, Tone] = {0: "good", 1: "bad", 3: "unsure", 4: "failed", 5: "
 
 SERIES_RULE = "series:"
 """Before the name of a series that is to agree within the tolerance, too."""
-FAIL_ON = ("checks", "any-iteration", "bitwise", f"{SERIES_RULE}NAME")
+MIRRORS_RULE = "mirrors"
+"""What should differ inside one run and is the same fails the check."""
+FAIL_ON = ("checks", "any-iteration", "bitwise", MIRRORS_RULE, f"{SERIES_RULE}NAME")
 """The rules of `--fail-on`, with a word that stands for the name of any series."""
 
 
@@ -281,6 +290,8 @@ class Verdict:
     cautions: tuple[Statement, ...] = ()
     series: tuple[SeriesComparison, ...] = ()
     """What the training reported beside its losses."""
+    mirrors: Mirrors = field(default_factory=Mirrors)
+    """What should differ inside run 1 and is the same."""
     broken_rule: str = ""
     """The rule of `--fail-on` that makes the exit code 1 although the checks agree."""
     title: str = ""

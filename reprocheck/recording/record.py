@@ -147,7 +147,13 @@ def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:
     They are those of the check itself, of its deeper levels, under its controls, and of two
     compared recordings.
     """
-    sources = (*record.deeper, *record.arms, *record.trials, *record.compared)
+    sources = (
+        *record.deeper,
+        *record.arms,
+        *record.trials,
+        *record.reseeded,
+        *record.compared,
+    )
     groups = map(attrgetter("runs"), sources)
     return chain(record.runs, chain.from_iterable(groups))
 

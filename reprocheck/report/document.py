@@ -14,7 +14,17 @@ from typing import Any
 from reprocheck.language import english
 from reprocheck.model import Cause, Check, Ladder, LossSeries, Recorded, Run, Rung, Trace
 from reprocheck.redaction import redaction_of
-from reprocheck.report import compared, controls, files, scan_findings, series, variations, words
+from reprocheck.report import (
+    compared,
+    controls,
+    files,
+    mirrors,
+    scan_findings,
+    seeds,
+    series,
+    variations,
+    words,
+)
 from reprocheck.report.json_parts import attributes, ranks_and_failure, source_line
 from reprocheck.report.text import valid
 
@@ -54,6 +64,8 @@ def to_json(check: Check) -> dict[str, Any]:
         "causes": [_cause(cause) for cause in check.causes],
         "controls": controls.document(check),
         "variations": variations.document(check),
+        "mirrors": mirrors.document(check),
+        "seed_effect": seeds.document(check),
         "scan": scan_findings.document(check.scan),
         "compared": compared.document(check),
         "state_left": check.state_left,
@@ -157,7 +169,12 @@ def _rung(rung: Rung) -> dict[str, object]:
         "relative_difference",
         "detail",
     )
-    return {**attributes(rung, *names), "source": source_line(rung.source)}
+    operator = rung.operator.name if rung.operator is not None else None
+    return {
+        **attributes(rung, *names),
+        "operator": operator,
+        "source": source_line(rung.source),
+    }
 
 
 def _cause(cause: Cause) -> dict[str, object]:

@@ -12,8 +12,9 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from reprocheck.model import Check, CheckKind, Comparison
-from reprocheck.report import causes, words
+from reprocheck.report import causes, seeds, words
 from reprocheck.report.text import line, number, printable, tail
+from reprocheck.settings.must_differ import NONE
 
 KINDS: tuple[CheckKind, ...] = ("forward", "backward")
 COULD_NOT_RUN = ("script_failed", "timed_out")
@@ -82,9 +83,25 @@ def _cases(check: Check) -> Iterator[_Case]:
     reason = verdict.reason
     yield _script(check)
     yield from (_of_kind(check, kind) for kind in KINDS)
+    if check.record.setting("must_differ", NONE) != NONE:
+        yield _must_differ(check)
     if verdict.verdict == "reproducible" and verdict.exit_code != 0:
         text = "\n".join(causes.summary(check, every=False))
         yield _Case("stricter rule (--fail-on)", "failure", reason, text)
+
+
+def _must_differ(check: Check) -> _Case:
+    """Return whether another seed changes the training."""
+    name = "must differ: seed"
+    effect = check.seed_effect
+    text = "\n".join(sentence for _, sentence in seeds.facts(check))
+    if check.verdict.verdict == "seed_without_effect":
+        return _Case(name, "failure", check.verdict.reason, text)
+    if effect is not None and effect.differs:
+        return _Case(name)
+    if check.verdict.verdict == "inconclusive":
+        return _Case(name, "error", check.verdict.reason, text)
+    return _Case(name, "skipped", "the effect of another seed was not judged")
 
 
 def _script(check: Check) -> _Case:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 
 from reprocheck.language import mark, tr
 from reprocheck.model import Check, VerdictName, is_elsewhere
+from reprocheck.model.seeds import SeedChangesNothing, SeedNotJudged
 from reprocheck.report import compared
 from reprocheck.report.command_line import again, compared_again
 from reprocheck.report.text import line
+from reprocheck.settings.must_differ import NONE, PLACEHOLDER
 from reprocheck.settings.variations import FIRST_RUN
 
 Step = tuple[str, str]
@@ -107,6 +109,25 @@ def _read_about_the_cause(check: Check) -> Step | None:
         return None
     code = line(check.causes[0].code)
     return tr("Read what the cause means and how else to fix it:"), f"reprocheck rules {code}"
+
+
+def _seed(check: Check) -> Step | None:
+    """Return the next step of a check in which another seed must show, and did not."""
+    because = check.verdict.because
+    if isinstance(because, SeedChangesNothing):
+        return tr("Once the seed reaches the training, check again:"), again(check, "")
+    if not isinstance(because, SeedNotJudged):
+        return None
+    if because.why == "runs differ":
+        why = tr("Find why runs with one seed differ:")
+        return why, again(check, f"--must-differ {NONE}")
+    if because.why == "nothing drawn" and check.stopped_early is not None:
+        return tr("Train until something is drawn:"), again(check, "--steps all")
+    if because.why == "no seed":
+        return tr(
+            "Put {placeholder} where the command takes its seed:", placeholder=PLACEHOLDER
+        ), again(check, "")
+    return None
 
 
 def _by_verdict(check: Check) -> Step | None:
@@ -214,6 +235,7 @@ def _vary_alone(check: Check) -> Step | None:
 
 
 _STEPS: tuple[Callable[[Check], Step | None], ...] = (
+    _seed,
     _vary_alone,
     _allowed_difference,
     _confirm,

@@ -98,6 +98,12 @@ _LOOK_AT: Mapping[bool, str] = {
 _MEANS: Mapping[VerdictName, Callable[[Check], tuple[str, ...]]] = {
     "reproducible": _passed,
     "not_reproducible": _failed,
+    "seed_without_effect": lambda check: (
+        tr(
+            "Trainings with several seeds give one result then, and say nothing of how much the"
+            " seed matters."
+        ),
+    ),
     "script_failed": _script_failed,
     "timed_out": lambda check: (_until_the_end(check, tr("exceeded the timeout and was ended")),),
     "inconclusive": lambda check: (

@@ -94,7 +94,7 @@ class Checkpoint:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """All that was written."""
+        """Return all files of the checkpoint: its own and those written with it."""
         return (*self.paths, *self.beside)
 
     @property

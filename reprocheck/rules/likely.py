@@ -43,6 +43,9 @@ class Likely:
     anew_where_shown: tuple[str, ...]
     many_values: tuple[str, ...]
     randomness: tuple[str, ...]
+    reads: tuple[str, ...]
+    by_line: tuple[str, ...]
+    of_system: tuple[str, ...]
     accelerators: tuple[str, ...]
     start: tuple[str, ...]
 
@@ -65,6 +68,9 @@ def table() -> Likely:
         anew_where_shown=tuple(found["anew_where_shown"]),
         many_values=tuple(found["many_values"]),
         randomness=tuple(found["randomness"]),
+        reads=tuple(found["reads"]),
+        by_line=tuple(found["by_line"]),
+        of_system=tuple(found["of_system"]),
         accelerators=tuple(found["accelerators"]),
         start=tuple(found["start"]),
     )

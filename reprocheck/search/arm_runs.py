@@ -26,8 +26,8 @@ _ULPS = 64
 """Units in the last place by which losses may differ where another order of additions is all that
 is left.
 """
-OF_GENERATORS, _BY_LINE = "seed", ("private-rng", "entropy")
-"""Controls that can be told not to act on the generator of a library, or at a line."""
+OF_GENERATORS = "seed"
+"""The control that can be told not to act on the generator of a library."""
 LIBRARIES = ("random", "numpy.random")
 """Generators of no framework, of which each line that draws is told."""
 IMPORTED = "import"
@@ -197,12 +197,12 @@ def places_of(touches: Iterable[Touch], named: Collection[str]) -> dict[str, tup
     a line there is `named` as a cause, and each line counts once; the generator of a framework
     always counts, because nothing tells at which lines a framework draws weights.
     """
-    lines: dict[str, dict[str, None]] = {name: {} for name in _BY_LINE}
+    lines: dict[str, dict[str, None]] = {name: {} for name in likely.table().by_line}
     generators: dict[str, None] = {}
     named_by_generators: set[str] = set()
     for touch in touches:
         at = {one.source.at: None for one in touch.lines if one.takes != IMPORTED}
-        if touch.control in _BY_LINE:
+        if touch.control in lines:
             lines[touch.control].update((line, None) for line in at if line in named)
         if touch.control != OF_GENERATORS or touch.setting:
             continue

@@ -261,7 +261,11 @@ class Experiments:
         return list(second)
 
     def is_enough(self, tried: Together) -> bool:
-        """Return whether the runs agree under controls one of which acted."""
+        """Return whether a set of controls explains the difference.
+
+        It does if the runs agree under it and one of its controls acted. Runs that agree although
+        none acted are noted as luck.
+        """
         if not tried.agree:
             return False
         if tried.acted or self.acts_unseen(self.silent(tried.names)):

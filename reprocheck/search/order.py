@@ -39,8 +39,6 @@ BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
 """Controls that make scripts fail more often than others: operators without an implementation,
 paths that lead elsewhere.
 """
-_NEW = ("private-rng", "entropy", "hash-seed")
-"""Controls of what the operating system gives anew in each start."""
 _BESIDE = {"suspected": 2.0}
 """How many causes one lets pass between two of its controls, if not one."""
 
@@ -221,7 +219,7 @@ def anew(check: Check, code: UserCode) -> frozenset[str]:
     return frozenset(
         one.fix_name
         for one in _certain(check)
-        if (nearest(one.code) in _NEW and nearest(one.code) not in useless)
+        if (nearest(one.code) in likely.table().of_system and nearest(one.code) not in useless)
         or not _nearest_at(one, code.hints)
     )
 

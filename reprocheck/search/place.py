@@ -10,11 +10,10 @@ from reprocheck.causes.usercode import UserCode
 from reprocheck.files.imports import bound_to
 from reprocheck.fixes.seeds import NO_ADVICE, Advice, keep_order, seeded_call
 from reprocheck.model import SourceLine, Touch
+from reprocheck.rules import likely
 from reprocheck.search.arm_runs import IMPORTED, Judged
 
 PRIVATE = "private-rng"
-_READ = ("entropy", "clock")
-"""Controls of what a line reads from the system."""
 _SET_AT_IMPORT = ("seed", "deterministic", "single-thread", "no-compile")
 """Controls that act as a framework is imported, and not where the script draws or computes: of
 these, the lines that draw afterwards are known.
@@ -80,7 +79,7 @@ def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Pla
                 what=touch.what,
                 advice=_advice(name, code, line, takes, touch.what),
                 draws=source in drawing,
-                seed=code.seed_made_of(line) if name in _READ else None,
+                seed=code.seed_made_of(line) if name in likely.table().reads else None,
             )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from reprocheck.errors import SettingsError
 from reprocheck.settings import controls, variations
+from reprocheck.settings.must_differ import NONE
 from reprocheck.settings.options import (
     OPTIONS as OPTIONS,
     PREFIX as PREFIX,
@@ -68,6 +69,7 @@ class Settings:
     vary      names of the variations of the second run, in the order of the table
     vary_seed number that decides the values of the variations from run 3 on; None: a new one
     seed      number from which the fixed seeds of the control are derived
+    must_differ  what must make a further run differ, `none` for nothing
     """
 
     runs: int = _default("runs")
@@ -91,6 +93,7 @@ class Settings:
     seed: int = 0
     vary: tuple[str, ...] = ()
     vary_seed: int | None = _default("vary_seed")
+    must_differ: str = _default("must_differ")
     quiet: bool = _default("quiet")
     verbose: bool = _default("verbose")
     color: Literal["auto", "always", "never"] = _default("color")
@@ -166,6 +169,12 @@ def load(
             f"jobs = {values['jobs']} ({origins['jobs']}) runs the script side by side in one"
             " working directory.",
             "Add --workdir copy, so that each run works in its own copy, or leave --jobs at 1.",
+        )
+    if values["must_differ"] != NONE and values["vary"]:
+        raise SettingsError(
+            f"must-differ = {values['must_differ']} ({origins['must_differ']}) needs runs that are"
+            f" not varied, and vary ({origins['vary']}) varies them.",
+            "Leave one of them out: these are two checks.",
         )
     from reprocheck import model
 

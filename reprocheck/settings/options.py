@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from reprocheck.errors import SettingsError
-from reprocheck.settings import controls, variations
+from reprocheck.settings import controls, must_differ, variations
 
 PREFIX = "REPROCHECK_"
 BOUND = 1e-3
@@ -150,7 +150,7 @@ def _draw(value: object) -> object:
     return value if value == "failure" else _switch(value)
 
 
-FAIL_ON = ("checks", "any-iteration", "bitwise", "series:NAME")
+FAIL_ON = ("checks", "any-iteration", "bitwise", "mirrors", "series:NAME")
 """As `reprocheck.model.FAIL_ON`, which `--help` does not load."""
 
 
@@ -300,8 +300,8 @@ OPTIONS: tuple[Option, ...] = (
         FAIL_ON[0],
         _RULES,
         "What else fails the check: a difference in any recorded iteration (any-iteration),"
-        " in any bit (bitwise), or in a series beside the loss (series:NAME); several with"
-        " commas between them.",
+        " in any bit (bitwise), or in a series beside the loss (series:NAME); what should differ"
+        " inside one run and is the same (mirrors); several with commas between them.",
     ),
     Option(
         "python",
@@ -378,6 +378,13 @@ OPTIONS: tuple[Option, ...] = (
         _SEED,
         "Number that decides the values of the variations from run 3 on; none: a new one each"
         " time, which is printed.",
+    ),
+    Option(
+        "must_differ",
+        must_differ.NONE,
+        _one_of(must_differ.NONE, *(row.name for row in must_differ.table())),
+        "Make one more run with another seed, which must have other losses; {seed} in the command"
+        " stands for the seed.",
     ),
     Option("quiet", False, _SWITCH, "No progress; the verdict in one line.", short="-q"),
     Option(

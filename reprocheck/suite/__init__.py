@@ -13,5 +13,6 @@ history/   what is kept of each check: tables, queries, export
 baselines/ accepted curves: accept, show, diff, reset, import, export
 changes/   what changed since the nights before
 bisect/    the commit or the package since which a target is another
+diff/      two revisions of the code, or two sets of options
 pages/     JUnit, JSON, Markdown, annotations, the site, notices
 """

@@ -78,6 +78,7 @@ class Rung(msgspec.Struct, frozen=True):
     size: str | None
     relative_difference: float | None
     source: Line | None
+    operator: str | None = None
 
 
 class Ladder(msgspec.Struct, frozen=True):
@@ -128,8 +129,9 @@ class SeriesRow(msgspec.Struct, frozen=True):
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """Hold the environment facts of run 1, and the names of facts that run 1 did not record
-    itself.
+    """Hold the environment facts of run 1.
+
+    Beside them are the names of facts that run 1 did not record itself.
     """
 
     facts: Mapping[str, object]
@@ -162,8 +164,9 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def failed_at(self) -> Line | None:
-        """Return the line at which the first run failed whose line is known; None if there is
-        none.
+        """Return the line at which the first run failed whose line is known.
+
+        None if there is none.
         """
         lines = (run.failed_at for run in self.runs)
         return next((line for line in lines if line is not None), None)
@@ -250,8 +253,9 @@ _Read = TypeVar("_Read", bound=Report)
 
 
 def read(folder: Path, kind: type[_Read]) -> _Read:
-    """Return the report in a folder. Raises ReportError if the folder has no report and no
-    record.
+    """Return the report in a folder.
+
+    Raises ReportError if the folder has no report and no record.
     """
     with suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode((folder / FILE).read_bytes(), type=kind)

@@ -110,8 +110,9 @@ def _of_reported(rank: int, series: Series, row: SeriesRow | None) -> RankSeries
 
 
 def without_clocks(series: Iterable[RankSeries]) -> tuple[RankSeries, ...]:
-    """Return the series without those of a clock or the machine (times, memory), which differ in
-    every run and are not compared.
+    """Return the series without those of a clock or the machine.
+
+    Such series (times, memory) differ in every run and are not compared.
     """
     return tuple(one for one in series if not is_of_a_machine(one.series.name))
 
@@ -192,8 +193,10 @@ def _written(series: Series) -> Iterator[bytes]:
 
 
 def _planes(column: array[Any], name: str, size: int) -> bytes:
-    """Return a column as bytes: the first number and what each differs by from the one before it,
-    all first bytes, then all second bytes, and so on.
+    """Return a column as bytes that compress well.
+
+    They are the first number and what each differs by from the one before it: all first bytes, then
+    all second bytes, and so on.
     """
     import numpy as np
 

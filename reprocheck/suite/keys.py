@@ -73,9 +73,10 @@ def key_of(
 
 
 def masked(facts: Mapping[str, str]) -> dict[str, str]:
-    """Mask secrets in the command of an environment key's facts, as `run` masks them. A digest
-    stands for the masked text, so that checks of the same command share a key; facts that are
-    masked already stay as they are.
+    """Mask secrets in the command of an environment key's facts, as `run` masks them.
+
+    A digest stands for the masked text, so that checks of the same command share a key; facts that
+    are masked already stay as they are.
     """
     redaction = Redaction("folder", identity=identity())
     given = {name: facts[name] for name in COMMANDS if name in facts}
@@ -94,8 +95,9 @@ def _slow_digest(text: str) -> str:
 
 
 def beside(facts: Mapping[str, str]) -> dict[str, str]:
-    """Return the recorded environment facts that are not in the environment key, without the
-    commit, which each check has by itself.
+    """Return the recorded environment facts that are not in the environment key.
+
+    The commit is not among them, because each check has it by itself.
     """
     in_key = {
         *ACCELERATORS,
@@ -157,8 +159,9 @@ class AsRun:
 
 
 def as_run(key: Key) -> AsRun | None:
-    """Return the options, variables and words that a check with this key was run with; None if the
-    key does not tell.
+    """Return the options, variables and words that a check was run with.
+
+    They are read from its key; None if the key does not tell.
     """
     words = deque(shlex.split(key.facts.get("options", "")))
     environment = {}
@@ -207,8 +210,9 @@ def _with_before(words: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def as_held(settings: Mapping[str, object], target: Target) -> AsRun:
-    """Return the options, variables and words that a target is run with under these settings,
-    wherever they were set.
+    """Return the options, variables and words that a target is run with.
+
+    They are those under these settings, wherever they were set.
     """
     given = {}
     for option in OPTIONS:

@@ -6,12 +6,12 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from reprocheck.model import EXIT_CODE, Series
+from reprocheck.model import EXIT_CODE, Sample, Series
 from reprocheck.resume.model import EXIT_CODE as RESUME_EXIT_CODE
 
 Allow = Literal["bits", "tolerance", "noise-floor"]
@@ -26,6 +26,7 @@ State = Literal[
     "expected drift",
     "moved",
     "slower",
+    "larger",
     "known issue",
     "new target",
     "gone",
@@ -39,6 +40,7 @@ TO_LOOK_AT: tuple[State, ...] = (
     "intermittent",
     "moved",
     "slower",
+    "larger",
 )
 """States that somebody should look at, also where they do not fail the night."""
 NO_REPORT = "error"
@@ -71,17 +73,25 @@ class KnownIssue:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resources:
-    """Say what one check of a target occupies of a machine while it runs: cores and devices."""
+    """Say what one check of a target occupies while it runs.
+
+    cpus, gpus, npus  cores and devices, of each node
+    nodes             machines, which the training's own launcher reaches
+    minutes           how long the check takes at most; 0 if that is not said
+    """
 
     cpus: float = 1.0
     gpus: int = 0
     npus: int = 0
+    nodes: int = 1
+    minutes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """Hold the environment key: the facts that may change numbers. Curves are compared with a
-    baseline of the same key.
+    """Hold the environment key: the facts that may change numbers.
+
+    Curves are compared with a baseline of the same key.
 
     Facts such as `torch`: `2.13.0`, `device`: `NVIDIA H100`, `ranks`: `2`, `threads`: `8`,
     `options`: `--steps 20`.
@@ -128,6 +138,20 @@ class RankSeries:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Recorded:
+    """Hold what run 1 of a check recorded.
+
+    series   by rank: its losses, one value a loss, then the series that the training reported
+    samples  of each rank the clock and the memory after some iterations
+    deep     iterations, from the first, that a rank recorded deeply, which takes longer
+    """
+
+    series: Sequence[tuple[int, list[Series]]]
+    samples: Sequence[Sequence[Sample]] = ()
+    deep: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Night:
     """One run of all targets of the suite, usually nightly.
 
@@ -136,7 +160,8 @@ class Night:
     ended     seconds since 1970; None while the night is under way, or if it was killed
     targets   names of all targets that the suite had then, whether they were run or not
     selected  names of the targets that this night was to run
-    shard     the share of the targets: `2/8`; "" if the night has all
+    shard     the share of the targets: `2/8`; "" if the night has all. A digest stands behind it,
+              `2/8@1f3c9a0b`, where the shares follow from how long targets take
     commit    the commit of the repository that holds the suite, "" if there is none
     """
 
@@ -175,6 +200,8 @@ class TargetCheck:
     reference         `tolerance.rtol` and `.atol`, and the rule of `fail_on`, of this check
     folder            the report folder, relative to the folder of the suite; "" if removed
     curves            the series of run 1, as `reprocheck.suite.curves` packs them
+    measures          what it took by name, see `reprocheck.suite.measures`: `seconds` an iteration,
+                      bytes of `memory` and `device_memory`, and the bytes of `growth` an iteration
     """
 
     night: str
@@ -203,6 +230,7 @@ class TargetCheck:
     atol: float = 1e-3
     folder: str = ""
     curves: bytes = b""
+    measures: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_of_resume(self) -> bool:
@@ -211,8 +239,10 @@ class TargetCheck:
 
     @property
     def title(self) -> str:
-        """Return the verdict in the words of reports: `NOT REPRODUCIBLE (backward)`, `PASSES THE
-        CHECKS, DIVERGES from iteration 7`; `NO REPORT` if no report could be made.
+        """Return the verdict in the words of reports.
+
+        `NOT REPRODUCIBLE (backward)`, `PASSES THE CHECKS, DIVERGES from iteration 7`; `NO REPORT`
+        if no report could be made.
         """
         if self.verdict == NO_REPORT:
             return "NO REPORT"
@@ -290,8 +320,10 @@ class Baseline:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Suspect:
-    """The changed line that is the likeliest cause of a difference from the last good night, by the
-    comparison of their deeper recordings.
+    """Hold the changed line that is the likeliest cause of a difference.
+
+    The difference is from the last good night; the comparison of their deeper recordings names the
+    line.
 
     report   the folder of the comparison, relative to the folder of the suite; "" if none was made,
              or it was removed
@@ -369,8 +401,10 @@ class OverviewRow:
 
     @property
     def is_good(self) -> bool:
-        """Return whether the target needs no attention: it does not fail the night, its check is as
-        expected, and its state is none that reports a problem.
+        """Return whether the target needs no attention.
+
+        It does not fail the night, its check is as expected, and its state is none that reports a
+        problem.
         """
         if self.failed or self.state in TO_LOOK_AT:
             return False
@@ -384,6 +418,7 @@ ORDER: tuple[State, ...] = (
     "intermittent",
     "moved",
     "slower",
+    "larger",
     "gone",
     "not run",
     "fixed",
@@ -401,9 +436,19 @@ LOOKED_BACK = 60
 """Nights in which the last good one of a target that fails is looked for."""
 
 
-def green_before(failed: TargetState, states: Iterable[TargetState]) -> str:
-    """Return the last good night before a failure began, of these states of its target, oldest
-    first; "" if there is none.
+class PastState(NamedTuple):
+    """What is asked of the state of a target in an earlier night; the fields of a TargetState."""
+
+    night: str
+    target: str
+    state: State
+    failed: bool
+
+
+def green_before(failed: TargetState, states: Iterable[TargetState | PastState]) -> str:
+    """Return the last good night before a failure began.
+
+    `states`: those of its target, oldest first. Returns "" if there is none.
     """
     began = failed.since or failed.night
     green = [
@@ -467,8 +512,9 @@ class TargetReport:
 
     @property
     def decisive(self) -> TargetCheck | None:
-        """Return the attempt that its state is about: the last one that was not good, else the last
-        one; None if the target was not run.
+        """Return the attempt that its state is about.
+
+        It is the last one that was not good, else the last one; None if the target was not run.
         """
         bad = (check for check in reversed(self.attempts) if not check.good)
         return next(bad, self.check)

@@ -17,6 +17,7 @@ from reprocheck.suite.model import (
     LOOKED_BACK,
     ORDER,
     NightReport,
+    PastState,
     ShownTarget,
     TargetCheck,
     TargetReport,
@@ -61,7 +62,7 @@ def read(
             target = replace(target, state=last[name], last_checked=last[name].night)
         targets.append(target)
     changed = [one.name for one in targets if _has_changed(one) and not one.last_checked]
-    earlier = history.states_of(changed, LOOKED_BACK, before=night)
+    earlier = history.past_states(changed, LOOKED_BACK, before=night)
     targets = [with_green(target, earlier[target.name]) for target in targets]
     return folder_level(NightReport(night=begun, targets=ordered(targets)))
 
@@ -86,9 +87,10 @@ MOVED = ("drift", "expected drift", "moved")
 """States in which a search for the change makes sense, also where they do not fail the night."""
 
 
-def with_green(target: TargetReport, states: Iterable[TargetState]) -> TargetReport:
-    """Return the target with the last green night before its state began, of these nights, oldest
-    first, if it fails or its curves are others.
+def with_green(target: TargetReport, states: Iterable[TargetState | PastState]) -> TargetReport:
+    """Return the target with the last green night before its state began.
+
+    It has one if it fails or its curves are others. `states`: oldest first.
     """
     if target.state is None or not _has_changed(target):
         return target
@@ -114,8 +116,9 @@ def folder_level(thing: T) -> T:
 
 
 def to_paste(thing: T, *targets: TargetReport) -> T:
-    """Redact what is pasted into an issue or sent to a chat, including values given to these
-    targets.
+    """Redact what is pasted into an issue or sent to a chat.
+
+    Values given to these targets are redacted, too.
     """
     texts = [target.target.explain for target in targets if target.target is not None]
     texts += [

@@ -133,8 +133,9 @@ class _Site:
         self._shown = {name: shown(target) for name, target in self._targets.items()}
 
     def pages(self) -> Iterator[_Page]:
-        """Yield all files of the site, the overview last, because the pages it links to exist by
-        then.
+        """Yield all files of the site, the overview last.
+
+        The pages it links to exist by then.
         """
         for file, parts in _ASSETS.items():
             content = "".join(_source(*part) for part in parts).encode()
@@ -150,6 +151,11 @@ class _Site:
         return AcceptedBaselines(self._history.baselines())
 
     @cached_property
+    def _nights(self) -> str:
+        """Return a digest of the nights, whose names of all targets are the same for each page."""
+        return _digest(self._past.nights)
+
+    @cached_property
     def _checks(self) -> ByTarget[TargetCheck]:
         return ByTarget(self._history.checks_since(self._past.nights[0].id))
 
@@ -162,8 +168,9 @@ class _Site:
         return replace(found, targets=tuple(map(self._with_reports, found.targets)))
 
     def _kept(self, night: str) -> bool:
-        """Return whether the report folders of a night still exist, so that pages may link to
-        them.
+        """Return whether the report folders of a night still exist.
+
+        If they do, pages may link to them.
         """
         keep = self._suite.keep_nights
         return keep is None or night in [kept.id for kept in self._past.nights[-keep:]]
@@ -207,8 +214,9 @@ class _Site:
         )
 
     def _of_night(self, night: Night) -> _Page:
-        """Describe the page of a night; the digest of the newest night's page covers all that is
-        known.
+        """Describe the page of a night.
+
+        The digest of the newest night's page covers all that is known.
 
         Pages of older nights change only with their neighbours or with their row in the overview.
         """
@@ -230,7 +238,7 @@ class _Site:
             (one.key.digest, one.when, one.why, one.who) for one in self._accepted.of(name)
         ]
         known = (
-            self._past.nights,
+            self._nights,
             self._past.of(name),
             baselines,
             self._shown.get(name),
@@ -257,13 +265,14 @@ class _Site:
         )
         found = with_green(self._with_reports(report), states)
         told = target_page.Told(
-            night=newest,
+            # the names of all targets would be masked anew for each page, and none shows them
+            night=replace(newest, targets=(), selected=()),
             report=found,
             checks=checks,
             states=states,
             baselines=self._accepted.of(name),
         )
-        return replace(folder_level(told), issue=texts.issue(newest, found))
+        return replace(folder_level(told), issue=texts.issue(told.night, found))
 
 
 def _digest(*parts: object) -> str:
@@ -272,8 +281,9 @@ def _digest(*parts: object) -> str:
 
 @cache
 def _design() -> str:
-    """Return a digest of the templates and the version: if it changes, all pages are drawn
-    again.
+    """Return a digest of the templates and the version.
+
+    If it changes, all pages are drawn again.
     """
     return _digest(__version__, *(_source(_OWN, f"templates/{name}") for name in _TEMPLATES))
 

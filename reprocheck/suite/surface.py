@@ -29,6 +29,7 @@ from reprocheck.launch.workdir.snapshot import STORE
 from reprocheck.launch.workdir.tree import SUITE_MARK
 from reprocheck.launch.workdir.worktree import Commit, Say
 from reprocheck.model import LOSS_SERIES, LossSeries, Series, Tolerance
+from reprocheck.suite.model import Recorded
 from reprocheck.verdict.large_numbers import ulp_distance
 from reprocheck.verdict.machine import is_of_a_machine
 from reprocheck.verdict.series import first_outside, first_unequal
@@ -50,7 +51,7 @@ __all__ = [
     "holds_user_files",
     "is_of_a_machine",
     "put_back",
-    "recorded_series",
+    "recorded",
     "report_json",
     "source_files",
     "worktree",
@@ -75,21 +76,24 @@ def report_json(folder: Path) -> bytes:
     return FORMATS["json"].render(replay.load(folder))
 
 
-def recorded_series(folder: Path) -> list[tuple[int, list[Series]]]:
-    """Return what run 1 of a check recorded, by rank: its losses, one value a loss, then the series
-    that the training reported. Raises ReportError.
-    """
+def recorded(folder: Path) -> Recorded:
+    """Return what run 1 of a check recorded. Raises ReportError."""
     from reprocheck.recording import record as records
     from reprocheck.trace import read_run
 
     runs = records.read(folder).runs
     if not runs:
-        return []
-    return series_by_rank(read_run(folder, runs[0]))
+        return Recorded(series=[])
+    run = read_run(folder, runs[0])
+    return Recorded(
+        series=series_by_rank(run),
+        samples=[trace.samples for trace in run.traces],
+        deep=max((trace.deep for trace in run.traces), default=0),
+    )
 
 
 def series_by_rank(run: Run) -> list[tuple[int, list[Series]]]:
-    """Return the series of a run as `recorded_series` does."""
+    """Return the series of a run as `recorded` does."""
     return [(trace.rank, [_losses(trace), *trace.series]) for trace in run.traces]
 
 
@@ -116,8 +120,9 @@ def _losses(trace: Trace) -> Series:
 
 
 def compare_recordings(then: Path, now: Path, output: Path, names: tuple[str, str]) -> Path:
-    """Compare two recordings that were made apart, and return the folder of the report, which is
-    made below `output`. Raises ReportError.
+    """Compare two recordings that were made apart.
+
+    Returns the folder of the report, which is made below `output`. Raises ReportError.
     """
     from reprocheck import settings
     from reprocheck.recording import bundle
@@ -132,8 +137,10 @@ def compare_recordings(then: Path, now: Path, output: Path, names: tuple[str, st
 
 
 def draw_again(folder: Path) -> None:
-    """Draw the reports of a check again from its record if its HTML page, made on another machine,
-    could run foreign scripts; if drawing fails, the page is removed.
+    """Draw the reports of a check again if its page could run foreign scripts.
+
+    The HTML page was made on another machine; the record is drawn again. If that fails, the page is
+    removed.
     """
     from contextlib import suppress
 
@@ -151,8 +158,9 @@ def draw_again(folder: Path) -> None:
 
 
 def put_back(output: Path, workdir: Path, moved: tuple[Path, Path] | None = None) -> list[str]:
-    """Restore the user's files that killed checks of `workdir` have changed; return sentences that
-    say so.
+    """Restore the user's files that killed checks of `workdir` have changed.
+
+    Returns sentences that say so.
 
     output  the folder that holds the report folders of these checks
     moved   a report folder, and its later place; None if none will move
@@ -170,16 +178,17 @@ def holds_user_files(output: Path) -> bool:
 
 
 def worktree(
-    commit: str, root: Path, folder: Path, leave_out: Path, say: Say, *, inside: Path
+    commit: str, root: Path, leave_out: Path, say: Say, *, inside: Path
 ) -> AbstractContextManager[Path]:
-    """Make a worktree of a commit of the repository at `root`; a context manager that yields the
-    place of `folder` in the worktree.
+    """Make a worktree of a commit of the repository at `root`.
+
+    It is a context manager that yields the place of `folder` in the worktree.
 
     Untracked files are copied, except `leave_out`; the worktree is made in the folder `inside`.
     Raises UsageError.
     """
     named = Commit(name=commit[:9], hash=commit, root=root)
-    return make_worktree(named, folder, leave_out, say, inside=inside)
+    return make_worktree(named, root, leave_out, say, inside=inside)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -197,8 +206,9 @@ class SourceFile:
 
 
 def source_files(folder: Path, wanted: Callable[[Path, bytes], bool]) -> Iterator[SourceFile]:
-    """Yield the Python files below a folder that are wanted and can be parsed, by path; none of
-    hidden folders, virtual environments and reports.
+    """Yield the Python files below a folder that are wanted and can be parsed.
+
+    They come by path; none of hidden folders, virtual environments and reports.
     """
     from reprocheck.files.source_text import UnreadableError
     from reprocheck.scan import files
@@ -236,8 +246,9 @@ class Distance:
     outside: int | None
 
     def ulp_at(self, number: int) -> int | None:
-        """Return the distance at value `number` in units in the last place; None if it is
-        undefined.
+        """Return the distance at value `number` in units in the last place.
+
+        None if it is undefined.
         """
         if number > min(len(self.series), len(self.reference)):
             return None

@@ -1,5 +1,7 @@
-"""A target as the settings file has it, with the values that it is run with: nothing that writes or
-prints may import this module (`reports.shown` makes of it what may be shown).
+"""Hold a target as the settings file has it, with the values that it is run with.
+
+Nothing that writes or prints may import this module (`reports.shown` makes of it what may be
+shown).
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ class Target:
     expect       the verdict that counts as good: `reproducible`, or `not_reproducible` of a
                  training that is known to vary
     allow        how far curves may be from the baseline; None: as the accepted check implies
+    limits       how far single series, seconds and memory may be from what they were, relative
     tags         the tags that `--tag` selects by
     values       the target's values in its matrix, by name of the axis
     resume       options of `reprocheck resume` by their names (`with`, `go-on`), as a settings
@@ -41,6 +44,7 @@ class Target:
     options: Mapping[str, object] = field(default_factory=dict)
     expect: str = "reproducible"
     allow: Allow | None = None
+    limits: Mapping[str, float] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     resources: Resources = field(default_factory=Resources)
     values: Mapping[str, str] = field(default_factory=dict)
@@ -52,8 +56,9 @@ class Target:
 
     @property
     def script(self) -> Path | None:
-        """Return the absolute path of the script or module that the target starts; None if there is
-        none.
+        """Return the absolute path of the script or module that the target starts.
+
+        None if there is none.
         """
         if self.words[:1] == ("-m",):
             return (self.workdir / Path(*self.words[1].split("."))).with_suffix(".py")

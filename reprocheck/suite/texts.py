@@ -20,8 +20,10 @@ def notify(
     of_owners: Mapping[str, Sequence[str]] | None = None,
     known: notices.Known = frozenset(),
 ) -> list[str]:
-    """Send what changed to each webhook, and to those of an owner what changed at their targets;
-    return a sentence for each that did not take it. `known`: what was told of this night before.
+    """Send what changed to each webhook, and to those of an owner their part.
+
+    That is what changed at the owner's targets. Returns a sentence for each webhook that did not
+    take it. `known`: what was told of this night before.
     """
     owners = {one.name: one.target.owner for one in report.targets if one.target is not None}
     to_send = to_paste(report, *report.targets)

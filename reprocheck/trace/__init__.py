@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from reprocheck.files.limits import content, open_regular
-from reprocheck.model import OwnVariable, Process, Run, RunRecord, Trace
+from reprocheck.model import OwnVariable, Process, Run, RunRecord, Sample, Trace
+from reprocheck.model.mirrors import Given
 
 if TYPE_CHECKING:
     from reprocheck.trace.process import Recorded
@@ -75,6 +76,7 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         changed_to_observe=_once(chain.from_iterable(one.notes for one in every)),
         caveats=_once(caveats),
         problems=_once(chain.from_iterable(one.problems for one in every)),
+        given=tuple(_given(one, rank_of.get(id(one), one.rank)) for one in recorded if one.given),
         broken=next((one.broken for one in recorded if one.broken), ""),
         refused_loss=next((one.refused for one in recorded if one.refused), ""),
     )
@@ -134,6 +136,10 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
         process=_process(recorded, rank, record),
         losses=losses,
         series=recorded.series.until(len(losses)),
+        samples=tuple(
+            Sample(iteration=one.i, clock=one.t, memory=one.m, peak=one.p, device=one.d)
+            for one in recorded.samples
+        ),
         forward=forward,
         backward=backward,
         unchanged_updates=grouping.unchanged_updates,
@@ -177,6 +183,11 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
         left=recorded.left,
         node=recorded.node,
     )
+
+
+def _given(recorded: Recorded, rank: int | None) -> Given:
+    """Return what a process recorded for the sake of mirrors."""
+    return Given(pid=recorded.process.pid, rank=rank, facts=tuple(recorded.given))
 
 
 def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:

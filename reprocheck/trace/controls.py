@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from reprocheck.model import Conflict, ControlTrace, Override, SourceLine, Touch, TouchedLine
+from reprocheck.model.seeds import SeedingCall
 from reprocheck.trace import events
 
 
@@ -17,6 +18,7 @@ def gather(processes: Iterable[Sequence[events.OfControls]]) -> ControlTrace:
     """
     touches: dict[tuple[str, str], Touch] = {}
     patched: dict[str, None] = {}
+    seedings: dict[tuple[int, str], SeedingCall] = {}
     overrides: dict[str, Override] = {}
     conflicts: dict[str, Conflict] = {}
     unavailable: dict[tuple[str, str], None] = {}
@@ -27,6 +29,9 @@ def gather(processes: Iterable[Sequence[events.OfControls]]) -> ControlTrace:
             if before is not None:
                 touch = _added(before, touch)
             touches[key] = touch
+        for seeding in _seedings(recorded):
+            # ranks do the same: the first process tells
+            seedings.setdefault((seeding.number, seeding.what), seeding)
         for event in recorded:
             if isinstance(event, events.Patched):
                 patched[event.p] = None
@@ -56,7 +61,30 @@ def gather(processes: Iterable[Sequence[events.OfControls]]) -> ControlTrace:
         conflicts=tuple(conflicts.values()),
         unavailable=tuple(unavailable),
         patched=tuple(patched),
+        seedings=tuple(seedings.values()),
     )
+
+
+def _seedings(recorded: Sequence[events.OfControls]) -> list[SeedingCall]:
+    """Return the calls of one process that seed, with the first draw behind each."""
+    calls: dict[tuple[int, str], SeedingCall] = {}
+    draws = {event.n: event for event in recorded if isinstance(event, events.Drawn)}
+    for event in recorded:
+        if not isinstance(event, events.Seeding):
+            continue
+        draw = draws.get(event.n)
+        calls[event.n, event.w] = SeedingCall(
+            number=event.n,
+            what=event.w,
+            value=event.v,
+            source=SourceLine.of(event.l),
+            inner=SourceLine.of(event.i or event.l),
+            setting=event.s,
+            generators=tuple(event.g),
+            drawn_in=None if draw is None or draw.u else draw.i,
+            may_be_drawn=draw is not None and draw.u,
+        )
+    return list(calls.values())
 
 
 def _touches(found: Sequence[events.OfControls]) -> list[Touch]:

@@ -210,6 +210,22 @@ class Patched(Event):
     p: str
 
 
+class Seeding(Event):
+    n: int
+    w: str = ""
+    v: str = ""
+    l: str = ""  # noqa: E741
+    i: str = ""
+    s: str = ""
+    g: Short[str] = []
+
+
+class Drawn(Event):
+    n: int
+    i: int = 0
+    u: bool = False
+
+
 class Deep(Event):
     level: str = ""
 
@@ -217,6 +233,16 @@ class Deep(Event):
 class Left(Event):
     i: int
     why: str = ""
+
+
+class Sample(Event):
+    """Hold the clock and the memory after an iteration: now, at most, at most of the device."""
+
+    i: int
+    t: float | None = None
+    m: int | None = None
+    p: int | None = None
+    d: int | None = None
 
 
 class Checkpoint(Event):
@@ -240,6 +266,13 @@ class Unkept(Event):
     temporary: list[str] = []
     passed: int = 0
     epochs: int = 0
+
+
+class Given(Event):
+    """Hold a fact for mirrors: its kind, and its values by their names in `model.mirrors`."""
+
+    k: str = ""
+    v: dict[str, object] = {}
 
 
 class Outside(Event):
@@ -296,9 +329,11 @@ OfTraining: TypeAlias = (
     Optimizer | Loss | Update | Regular | Irregular | Series | Moved | Still | Skip
 )
 OfProcess: TypeAlias = Process | Variable | Origin | Framework | Rank | Program | Environment
-OfRecorder: TypeAlias = Note | Caveat | Problem | Deep | Left | Enough | Broken | Stop | Exit
+OfRecorder: TypeAlias = (
+    Note | Caveat | Problem | Deep | Left | Given | Sample | Enough | Broken | Stop | Exit
+)
 OfFiles: TypeAlias = Open | Wrote | Input | Checkpoint | Unkept | Outside
-OfControls: TypeAlias = Control | Override | Conflict | Unavailable | Patched
+OfControls: TypeAlias = Control | Override | Conflict | Unavailable | Patched | Seeding | Drawn
 OfDeeperLevels: TypeAlias = Again | Fingerprints | Ran | Seen | Unrecorded
 AnyEvent: TypeAlias = OfTraining | OfProcess | OfRecorder | OfFiles | OfControls | OfDeeperLevels
 _KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in Event.__subclasses__())

@@ -13,6 +13,8 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from msgspec import ValidationError, convert
+
 from reprocheck.child.reprocheck_child.shared.iterations import (
     COUNTED,
     COUNTED_FROM_HERE,
@@ -23,6 +25,7 @@ from reprocheck.child.reprocheck_child.shared.marks import LOST
 from reprocheck.child.reprocheck_child.shared.regular_stretch import stored
 from reprocheck.files.limits import MOST_RANKS, VALUE, TooMuchError, content, too_large
 from reprocheck.model import Checked, LossSeries
+from reprocheck.model.mirrors import FACTS, AnyFact
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.trace import (
     Incomplete,
@@ -41,11 +44,13 @@ PLAIN = (str, int, float, type(None))
 """Values of facts of the environment: whatever is nested was not written by a recorder."""
 NODE = "node"
 """Before the number of a machine, in front of the names of its traces."""
+MOST_SAMPLES = 10_000
 MOST_FACTS, MOST_FILES, MOST_TOUCHES, MOST_SENTENCES = 5_000, 100_000, 50_000, 1_000
+MOST_GIVEN = 20_000
 LONGEST_SENTENCE = 5_000
-"""Facts of the environment, files opened, what controls did, and sentences that are kept of one
-process. What comes after is left out, and counted: a recording that somebody else made must not
-take more memory than its size explains.
+"""Facts of the environment, files opened, what controls did, sentences, and facts for mirrors that
+are kept of one process. What comes after is left out, and counted: a recording that somebody else
+made must not take more memory than its size explains.
 """
 
 
@@ -95,7 +100,9 @@ class Recorded:
     caveats: list[Statement | str] = field(default_factory=list)
     problems: list[Statement | str] = field(default_factory=list)
     controls: list[events.OfControls] = field(default_factory=list)
+    given: list[AnyFact] = field(default_factory=list)
     series: Columns = field(default_factory=Columns)
+    samples: list[events.Sample] = field(default_factory=list)
     stopped_at: int | None = None
     deep: bool = False
     """Whether its training was recorded at level `module` too, as level `auto` does."""
@@ -335,8 +342,10 @@ def _take_other(recorded: Recorded, event: events.AnyEvent) -> None:
             recorded.keep(recorded.variables, event, MOST_FACTS)
         case events.Control() | events.Override() | events.Conflict():
             recorded.keep(recorded.controls, event, MOST_TOUCHES)
-        case events.Unavailable() | events.Patched():
+        case events.Unavailable() | events.Patched() | events.Seeding() | events.Drawn():
             recorded.keep(recorded.controls, event, MOST_TOUCHES)
+        case events.Sample():
+            recorded.keep(recorded.samples, event, MOST_SAMPLES)
         case events.Note():
             recorded.keep(recorded.notes, event.text or event.code, MOST_SENTENCES)
         case events.Caveat():
@@ -366,6 +375,8 @@ def _take_state(recorded: Recorded, event: events.AnyEvent) -> None:
             _take_environment(recorded, event)
         case events.Deep():
             recorded.deep = True
+        case events.Given():
+            _take_given(recorded, event)
         case events.Left():
             recorded.left_after, recorded.left_because = event.i, event.why
         case events.Enough():
@@ -379,6 +390,14 @@ def _take_state(recorded: Recorded, event: events.AnyEvent) -> None:
         case events.Exit():
             recorded.ended, recorded.over = True, event.time
             recorded.error, recorded.failed_at = event.error, event.l
+
+
+def _take_given(recorded: Recorded, event: events.Given) -> None:
+    """Keep a fact for mirrors; one of another form is left out, and counted."""
+    try:
+        recorded.keep(recorded.given, convert(event.v, FACTS[event.k]), MOST_GIVEN)
+    except (KeyError, ValidationError):
+        recorded.left_out += 1
 
 
 def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:

@@ -13,6 +13,7 @@ from typing import Literal
 from reprocheck.model import (
     EXIT_CODE,
     FAIL_ON,
+    MIRRORS_RULE,
     SERIES_RULE,
     Bitwise,
     CheckKind,
@@ -26,6 +27,7 @@ from reprocheck.model import (
     is_rule,
     rules_of,
 )
+from reprocheck.model.mirrors import Mirrors
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.verdict import Agreement, LossesDiffer, NotCompared, NotMade
 from reprocheck.verdict.caveats import caveats
@@ -33,11 +35,20 @@ from reprocheck.verdict.checks import KINDS, CannotCompare, compare, pair_up
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 from reprocheck.verdict.failure import ended_badly, failure, verdict_of
 from reprocheck.verdict.large_numbers import ulp_distance
+from reprocheck.verdict.mirrors import mirrors_of
 from reprocheck.verdict.outcomes import outcomes
 from reprocheck.verdict.pairing import apart, paired, partners, silent
 from reprocheck.verdict.reported_series import compare_series
 
-__all__ = ["FAIL_ON", "ended_before_checks", "judge", "paired", "partners", "ulp_distance"]
+__all__ = [
+    "FAIL_ON",
+    "ended_before_checks",
+    "equal_in_bits",
+    "judge",
+    "paired",
+    "partners",
+    "ulp_distance",
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,9 +74,10 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
     divergence = first_divergence(runs, tolerance)
     series = compare_series(runs, tolerance, losses_equal=bitwise.equal is True)
     decision = _decide(runs, rows, bitwise, divergence, series)
+    mirrors = mirrors_of(runs[0]) if runs else Mirrors()
     rule = ""
     if decision.verdict == "reproducible":
-        rule = _broken(rules, bitwise, divergence, series)
+        rule = _broken(rules, bitwise, divergence, series, mirrors)
     exit_code = EXIT_CODE[decision.verdict]
     if rule:
         exit_code = 1
@@ -79,8 +91,9 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
         bitwise=bitwise,
         first_divergence=divergence,
         outcomes=outcomes(runs),
-        cautions=caveats(runs, rows, bitwise, decision.verdict, dtype),
+        cautions=(*caveats(runs, rows, bitwise, decision.verdict, dtype), *mirrors.found),
         series=series,
+        mirrors=mirrors,
     )
 
 
@@ -221,6 +234,7 @@ def _broken(
     bitwise: Bitwise,
     divergence: Divergence | None,
     series: Sequence[SeriesComparison],
+    mirrors: Mirrors,
 ) -> str:
     """Return the first rule of `--fail-on` that makes the exit code 1; "" if no rule does.
 
@@ -233,6 +247,8 @@ def _broken(
             broken = name not in first_of or first_of[name] is not None
         elif rule == "bitwise":
             broken = bitwise.first_iteration is not None
+        elif rule == MIRRORS_RULE:
+            broken = bool(mirrors.faults)
         else:
             broken = rule == "any-iteration" and divergence is not None
         if broken:

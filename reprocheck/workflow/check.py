@@ -13,6 +13,7 @@ from secrets import randbelow
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError
+from reprocheck.settings.must_differ import NONE
 from reprocheck.settings.variations import FIRST_RUN
 from reprocheck.workflow.shared import Shared
 
@@ -58,6 +59,10 @@ def checked(
 
             shared = variation_search.without_breaking(shared)
             settings = shared.settings
+        if settings.must_differ != NONE:
+            from reprocheck.workflow import seed_effect
+
+            seed_effect.measure(entry, settings, folder, teller)
         # loaded here, so that the first run need not wait for it
         from reprocheck.recording import record
         from reprocheck.wording import progress, told
@@ -98,18 +103,24 @@ def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
     return launch.alone_in(Path.cwd(), shared=settings.workdir == "copy", waits=waits)
 
 
-def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
+def recorded(
+    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, *, deep: int = 0
+) -> Check:
     """Record one side of a comparison in `folder`.
 
     The runs, one run more at each wanted deeper level of recording, and the user's files.
+
+    deep  iterations that are recorded deeply, where that is more than the checks need
     """
     from reprocheck.wording import told
 
     with _alone(settings, teller):
-        return told(_recorded(entry, settings, folder, teller))
+        return told(_recorded(entry, settings, folder, teller, deep))
 
 
-def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
+def _recorded(
+    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, deep: int
+) -> Check:
     from reprocheck import launch
     from reprocheck.causes.usercode import keep_sources
     from reprocheck.model.statements.check import Unfinished
@@ -122,13 +133,13 @@ def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Telle
     check = replay.judged(folder)
     levels: list[Level] = []
     wants_modules = settings.explain or settings.asks_for_modules
-    if wants_modules and not any(map(recorded_deeply, check.runs[:1])):
+    if wants_modules and min(map(recorded_deeply, check.runs[:1]), default=0) < max(deep, 1):
         levels.append("module")
     if settings.level == "op":
         levels.append("op")
     for level in levels if losses_of(check) else ():
         teller.half(level)
-        count = up_to_checks(check, settings)
+        count = up_to_checks(check, settings, deep)
         try:
             launch.record_deeper(
                 entry,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reprocheck.model import Check, Lead, Rung
 from reprocheck.model.evidence import LeftBehind
+from reprocheck.model.seeds import SeedEffect, SeedOverridden
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.ladder import InIteration
 from reprocheck.model.variations import DependsOn, Variations
@@ -17,6 +18,8 @@ def lead_of(check: Check) -> Lead | None:
     """
     if check.variations is not None and check.variations.guilty:
         return _of_variation(check, check.variations)
+    if check.verdict.verdict == "seed_without_effect" and check.seed_effect is not None:
+        return _of_seed(check.seed_effect)
     ladder = check.ladder
     if ladder is None:
         return None
@@ -53,6 +56,14 @@ def _of_variation(check: Check, variations: Variations) -> Lead:
         source=guilty.source,
         statement=DependsOn(guilty=guilty),
     )
+
+
+def _of_seed(effect: SeedEffect) -> Lead:
+    """Return the lead of a check whose losses another seed leaves as they are."""
+    parsed = effect.parsed.source if effect.parsed is not None else None
+    overriding = (one.source for one in effect.overriding)
+    source = next(filter(None, overriding), parsed)
+    return Lead(rung=effect.rung, cause="", source=source, statement=SeedOverridden(effect=effect))
 
 
 def _of_rung(rung: Rung) -> Statement | None:

@@ -28,6 +28,7 @@ from reprocheck.model import (
     Noise,
     Run,
 )
+from reprocheck.model.mirrors import Mirrors
 from reprocheck.model.ranks import together
 from reprocheck.model.statement import Statement
 from reprocheck.model.statements.check import (
@@ -50,6 +51,7 @@ from reprocheck.model.statements.check import (
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.rules import entry
 from reprocheck.settings import Settings, variations
+from reprocheck.settings.must_differ import NONE
 from reprocheck.wording import progress, told
 from reprocheck.workflow.left_files import (
     carried,
@@ -137,6 +139,16 @@ def joined(
 
 def judged(folder: Path) -> Check:
     """Return the check recorded in `folder`, without its deeper runs. Raises ReportError."""
+    check = recorded_check(folder)
+    if check.record.setting("must_differ", NONE) == NONE:
+        return check
+    from reprocheck.search.seed_effect import with_seed_effect
+
+    return with_seed_effect(check, folder)
+
+
+def recorded_check(folder: Path) -> Check:
+    """Return the check with the verdict on its runs alone, which have one seed."""
     from reprocheck.recording import record as records
     from reprocheck.trace import read_run
     from reprocheck.verdict import judge, paired
@@ -231,6 +243,7 @@ def explained(check: Check, folder: Path) -> Check:
         cautions=(*check.cautions, *record.caveats),
         unrecorded=(*check.unrecorded, *missing),
     )
+    check = _with_deeper_mirrors(check, folder)
     has_reasons = whole or record.arms or check.verdict.verdict in _TO_EXPLAIN
     if has_reasons:
         check = _with_causes(check, folder)
@@ -239,11 +252,36 @@ def explained(check: Check, folder: Path) -> Check:
     check = replace(check, variations=variations_of(check, folder))
     if has_reasons:
         check = _with_search(check, folder)
+    if check.verdict.verdict == "seed_without_effect":
+        from reprocheck.workflow.lead import lead_of
+
+        check = replace(check, lead=lead_of(check))
     if record.compared:
         from reprocheck.ladder.agreeing import between
 
         check = replace(check, between=between(check))
     return check
+
+
+def _with_deeper_mirrors(check: Check, folder: Path) -> Check:
+    """Add the mirrors that only a run at level `module` of its own shows, as for JAX."""
+    from reprocheck.trace import read_run
+    from reprocheck.verdict.mirrors import mirrors_of
+
+    own = {run.record.trace for run in check.runs}
+    deeper = (pair.runs[0] for pair in check.record.deeper if pair.level == "module")
+    record = next((run for run in deeper if run.trace not in own), None)
+    if record is None:
+        return check
+    known, further = check.verdict.mirrors, mirrors_of(read_run(folder, record))
+    places = {(one.kind, one.place, one.line) for one in known.found}
+    new = [one for one in further.found if (one.kind, one.place, one.line) not in places]
+    mirrors = Mirrors(
+        found=(*known.found, *new),
+        not_seen=tuple(kind for kind in known.not_seen if kind in further.not_seen),
+    )
+    verdict = replace(check.verdict, mirrors=mirrors)
+    return replace(check, verdict=verdict, cautions=(*check.cautions, *new))
 
 
 def _with_hidden_difference(check: Check, folder: Path) -> Check:

@@ -279,6 +279,9 @@ def test_a_regular_stretch_reads_back_as_what_was_recorded(
     assert list(recorded.values)[:8] == [1 / (step + 1) for step in range(8)]
     assert bool(recorded.grouping.skipped) == ("skip" in more)
     assert not recorded.problems
+    sampled = [one.i for one in recorded.samples if one.t is not None]
+    assert sampled[:8] == list(range(1, 9)), "samples do not end the stretch"
+    assert all(one.p and one.m and one.p >= one.m for one in recorded.samples)
 
 
 def test_the_early_stop_falls_into_a_regular_stretch(tmp_path: Path) -> None:

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from tests.conftest import ROOT
 from tests.linters import read_yaml
 
 NIGHTLY = ROOT / "examples" / "nightly"
+README = NIGHTLY / "README.md"
 WORKFLOW = NIGHTLY / "github-actions.yml"
 GITLAB = NIGHTLY / "gitlab-ci.yml"
 JENKINS = NIGHTLY / "Jenkinsfile"
 CRON = NIGHTLY / "crontab"
-SLURM = (NIGHTLY / "nightly.sbatch", NIGHTLY / "merge.sbatch")
+UNITS = (NIGHTLY / "reprocheck-nightly.service", NIGHTLY / "reprocheck-nightly.timer")
+SLURM = tuple(
+    NIGHTLY / name for name in ("nightly.sbatch", "merge.sbatch", "targets.sh", "target.sbatch")
+)
+
+
+def github_actions() -> list[dict[str, Any]]:
+    """The steps of the workflow."""
+    return read_yaml(WORKFLOW)["jobs"]["nightly"]["steps"]
 
 
 def github_steps() -> dict[str, str]:
     """The shell steps of the workflow, expressions of GitHub as plain words."""
-    steps = read_yaml(WORKFLOW)["jobs"]["nightly"]["steps"]
     return {
-        step["name"]: re.sub(r"\$\{\{.*?\}\}", "X", step["run"]) for step in steps if "run" in step
+        step["name"]: re.sub(r"\$\{\{.*?\}\}", "X", step["run"])
+        for step in github_actions()
+        if "run" in step
     }
 
 
@@ -38,3 +49,15 @@ def cron_line() -> tuple[str, str]:
     (line,) = lines
     *when, what = line.split(maxsplit=5)
     return " ".join(when), what
+
+
+def systemd_commands() -> str:
+    """What the service runs, one after the other."""
+    commands = re.findall(r"^ExecStart(?:Pre)?=(.*)$", UNITS[0].read_text(), re.MULTILINE)
+    (folder,) = re.findall(r"^WorkingDirectory=(.*)$", UNITS[0].read_text(), re.MULTILINE)
+    return "\n".join([f"cd {folder}", *commands])
+
+
+def readme_blocks() -> list[str]:
+    """The shell blocks of the README: how to begin, and how to accept."""
+    return re.findall(r"```sh\n(.*?)```", README.read_text(), re.DOTALL)

@@ -31,7 +31,7 @@ NAMES = {
     "schema_version", "reprocheck_version", "verdict", "headline", "failed_check", "reason", "reason_to_paste",
     "exit_code", "command", "started", "checks",
     "tolerance", "bitwise", "first_divergence", "stopped_early", "outcomes", "series", "lead", "ladder", "causes",
-    "controls", "scan", "variations", "compared",
+    "controls", "scan", "variations", "mirrors", "seed_effect", "compared",
     "state_left",
     "files",
     "changed_to_observe", "caveats", "coverage", "environment", "settings", "runs",

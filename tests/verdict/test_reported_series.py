@@ -177,7 +177,9 @@ def test_a_rule_makes_a_series_count(fail_on: str, broken: str) -> None:
 
 @pytest.mark.parametrize("fail_on", ["series:", "series", "all", "bitwise,nothing"])
 def test_what_is_no_rule_is_refused(fail_on: str) -> None:
-    with pytest.raises(ValueError, match="none of checks, any-iteration, bitwise, series:NAME"):
+    with pytest.raises(
+        ValueError, match="none of checks, any-iteration, bitwise, mirrors, series:NAME"
+    ):
         judged([], [], fail_on=fail_on)
 
 

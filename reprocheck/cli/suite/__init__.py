@@ -24,6 +24,7 @@ COMMANDS = {
     "report": "Draw the pages of the suite again, without running.",
     "history": "Print or export what was recorded.",
     "baseline": "Accept, show, compare, reset, import or export baselines.",
+    "diff": "Compare what the targets compute at two revisions of the code.",
     "bisect": "Find the commit or package since which a target differs.",
     "merge": "Join the shards of a night.",
     "prune": "Show or remove what is kept no longer.",

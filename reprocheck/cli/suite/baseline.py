@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,14 +147,19 @@ class _Open:
         """
         return next((one.allow for one in self.suite.targets if one.name == target), None)
 
+    def limits(self, target: str) -> Mapping[str, float]:
+        """Return how far single series of a target may be from its baseline, relative."""
+        return next((one.limits for one in self.suite.targets if one.name == target), {})
+
 
 @contextmanager
 def _opened() -> Iterator[_Open]:
     from reprocheck.suite.history import open_suite
+    from reprocheck.suite.night.folder import prepare
     from reprocheck.suite.targets import load
 
     suite = load(Path.cwd())
-    suite.folder.mkdir(parents=True, exist_ok=True)
+    prepare(suite.folder)
     with open_suite(suite) as history:
         yield _Open(suite=suite, history=history)
 
@@ -365,7 +370,8 @@ def diff(names: NamesArgument = None, night: NightOption = None) -> int:
             if baseline is None or not check.curves:
                 view.without(check, baseline)
                 continue
-            allowed = allowed_between(opened.allow(check.target), baseline, check.key)
+            limits = opened.limits(check.target)
+            allowed = allowed_between(opened.allow(check.target), baseline, check.key, limits)
             differences = apart(unpack(check.curves), baseline, check)
             view.compared(check, baseline, differences, allowed)
             too_far |= bool(allowed.exceeded(differences))

@@ -25,7 +25,7 @@ def command() -> int:
         nights = history.nights()
         if nights:
             out.line(f"nights   {len(nights):,}, {nights[0].id} to {nights[-1].id}")
-        for folder in ("nights", "kept", "bisect", "site"):
+        for folder in ("nights", "kept", "bisect", "diff", "site"):
             out.line(f"{folder:<9}{size_of(suite.folder / folder) / 1e6:,.1f} MB")
         found = [*_found(suite, history)]
     for what, fix in found:

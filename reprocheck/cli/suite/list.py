@@ -6,6 +6,8 @@ import json
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import asdict
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from reprocheck.suite.target import Target
     from reprocheck.suite.targets import Suite
 
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "sbatch")
 GAP = 2
 """Columns between those of the table."""
 WIDEST_NAME = 34
@@ -49,9 +51,13 @@ def command(
     from reprocheck.suite.targets import load, missing
 
     if format not in FORMATS:
-        raise UsageError(f"--format {format}: list has no such format.", "Take text or json.")
+        raise UsageError(
+            f"--format {format}: list has no such format.", "Take text, json or sbatch."
+        )
     suite = load(Path.cwd())
-    targets = suite.select(names or (), tag or (), shard)
+    targets = suite.select(names or (), tag or ())
+    if shard:
+        targets = _share(suite, targets, shard)
     out = standard_output()
     if format == "json":
         document = {
@@ -60,11 +66,29 @@ def command(
             "targets": [_row(target) for target in targets],
         }
         out.data(f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode())
+    elif format == "sbatch":
+        out.data("".join(f"{_sbatch(target)}\n" for target in targets).encode())
     else:
         _print(out, suite, targets)
     for error in filter(None, map(missing, targets)):
         raise error
     return 0
+
+
+def _share(suite: Suite, targets: tuple[Target, ...], shard: str) -> tuple[Target, ...]:
+    """Return the targets that `suite run --shard` would check now."""
+    from reprocheck.suite.history import open_suite
+    from reprocheck.suite.history.errors import NoHistoryError
+    from reprocheck.suite.night.plan import share_of_night
+    from reprocheck.suite.night.run import draft
+    from reprocheck.suite.targets.shares import share
+
+    try:
+        with open_suite(suite, create=False) as history:
+            night = draft(suite, history, shard, "local")
+            return share_of_night(targets, night, history).targets
+    except NoHistoryError:
+        return share(targets, shard, {}).targets
 
 
 def _print(out: Stream, suite: Suite, targets: Sequence[Target]) -> None:
@@ -105,6 +129,26 @@ def _run(target: Target) -> str:
     return shlex.join(masked(words))
 
 
+def _sbatch(target: Target) -> str:
+    """Return the options of `sbatch` for a job that checks the target, without spaces in any."""
+    from reprocheck.suite.targets import folder_name
+
+    needs = target.resources
+    words = [
+        f"--job-name={folder_name(target.name)}",
+        f"--nodes={needs.nodes}",
+        "--ntasks-per-node=1",
+        f"--cpus-per-task={max(1, ceil(needs.cpus))}",
+    ]
+    if needs.gpus:
+        words.append(f"--gpus-per-node={needs.gpus}")
+    if needs.npus:
+        words.append(f"--gres=npu:{needs.npus}")
+    if needs.minutes:
+        words.append(f"--time={needs.minutes}")
+    return " ".join(words)
+
+
 def _folders(targets: Sequence[Target], suite: Suite) -> list[str]:
     """Return the folder in which each target starts; nothing if all start in the same folder."""
     if len({target.workdir for target in targets}) < 2:
@@ -121,6 +165,8 @@ def _note(target: Target) -> str:
         parts.append(f"{target.resources.gpus} GPU")
     if target.resources.npus:
         parts.append(f"{target.resources.npus} NPU")
+    if target.resources.nodes > 1:
+        parts.append(f"{target.resources.nodes} nodes")
     if target.resume is not None:
         parts.append("resume")
     if target.expect != "reproducible":
@@ -149,11 +195,7 @@ def _row(target: Target) -> dict[str, object]:
         "expect": target.expect,
         "allow": target.allow,
         "tags": list(target.tags),
-        "resources": {
-            "cpus": target.resources.cpus,
-            "gpus": target.resources.gpus,
-            "npus": target.resources.npus,
-        },
+        "resources": asdict(target.resources),
         "matrix": dict(target.values),
         "resume": resume,
     }

@@ -97,7 +97,7 @@ class NightView:
 
     def recording(self, number: int) -> None:
         """Announce that all checks have ended, and `number` deeper recordings follow."""
-        self._to_record = number
+        self._to_record, self._recorded = number, 0
         self._line(f"{count(number, 'deeper recording')} to be made, at level module")
 
     def recorded(self, performed: Performed, why_not: str) -> None:

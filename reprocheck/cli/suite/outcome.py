@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 HEADS = {0: ("ALL GOOD", "bold green"), 1: ("FAILED", "bold red"), 3: ("UNDECIDED", "bold yellow")}
 """What stands first, by exit code, and its style."""
-SAID = ("drift", "expected drift", "moved", "slower", "intermittent", "known issue", "fixed")
+SAID = (
+    "drift",
+    "expected drift",
+    "moved",
+    "slower",
+    "larger",
+    "intermittent",
+    "known issue",
+    "fixed",
+)
 """States that are named also where they do not fail the night."""
 MOST_NAMED = 20
 """Targets that are named; a night in which more failed is to be read in its report."""

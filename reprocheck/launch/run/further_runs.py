@@ -16,7 +16,8 @@ from reprocheck.launch.run.plan import Request, plan
 from reprocheck.launch.run.runs import Enough, record_runs
 from reprocheck.launch.run.tail import Output
 from reprocheck.launch.run.variables import under_controls, users_environment
-from reprocheck.model import Arm, DeeperPair, EntryPoint, RunRecord, Trial
+from reprocheck.model import Arm, DeeperPair, EntryPoint, Reseeded, RunRecord, Trial
+from reprocheck.model.seeds import SeedOrigin
 from reprocheck.recording import record
 from reprocheck.settings import Settings
 
@@ -203,6 +204,54 @@ def record_trial(
     record_runs(made, keep)
 
 
+def watching_seeds(changes: Mapping[str, object] | None = None) -> Mapping[str, object]:
+    """Return the settings by which the recorder watches what seeds.
+
+    changes  which calls get another seed, and whether a parsed one is changed
+    """
+    return {"varied": ["seeding"], "seeding": dict(changes or {})}
+
+
+def record_reseeded(
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    observer: Observer,
+    origin: SeedOrigin,
+    *,
+    output: Output | None = None,
+) -> None:
+    """Run `entry` once with another seed, and add the run to the record in `folder`.
+
+    entry  with the other seed in its command, if it comes from there
+
+    Raises what `check` raises.
+    """
+    folder = folder.absolute()
+    before = record.read(folder)
+    changes = {"calls": list(origin.calls), "parsed": origin.kind == "parsed"}
+    request = Request(
+        runs=1,
+        steps=settings.steps,
+        level=settings.level_of_runs,
+        created=paths_created(before.runs),
+        elsewhere=made_elsewhere(before.runs),
+        arm=RESEEDED,
+        told=watching_seeds(changes),
+    )
+    made = plan(entry, settings, folder, observer, output, request)
+
+    def keep(done: tuple[RunRecord, ...]) -> None:
+        if done:
+            run = replace(done[0], number=len(before.runs) + 1)
+            reseeded = Reseeded(name=RESEEDED, origin=origin, runs=(run,))
+            record.write(folder, replace(before, reseeded=(reseeded,)))
+
+    record_runs(made, keep)
+
+
+RESEEDED = "another-seed"
+"""The arm of the run with another seed."""
 ARM = "values"
 """The run lies where those of the search do."""
 KEPT = Path("arms", ARM, "run-1")

@@ -35,6 +35,7 @@ from reprocheck.launch.workdir.workdir import Copies, InPlace, InPlaceAgain, Wor
 from reprocheck.model import EntryPoint
 from reprocheck.redaction import identity
 from reprocheck.settings import Settings
+from reprocheck.settings.must_differ import FIRST_SEED, NONE, with_seed
 from reprocheck.settings.variations import FIRST_RUN, Point, Varied, make_home, varied
 
 
@@ -180,6 +181,8 @@ class Plan(Request):
     def command(self, workdir: Path) -> tuple[str, ...]:
         """Return the command to start in a working directory."""
         words = _command_in(self.entry, self.cwd, workdir)
+        if self.settings.must_differ != NONE:
+            words = with_seed(words, FIRST_SEED)
         if self.entry.kind == "script" and notebook.is_notebook(words[1]):
             return notebook.command(words, self.cwd / self.entry.command[1], self.folder)
         if words[1:3] == ("-m", CALL):

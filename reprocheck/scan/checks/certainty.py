@@ -71,9 +71,9 @@ def is_beside_loop(order: Order, hit: Hit) -> int:
 
 
 def is_far_from_optimizer(order: Order, hit: Hit) -> int:
-    """Return 1 if no optimizer is seen to take the weights directly, else 0.
+    """Return 1 if no optimizer is seen to take the found weights directly, else 0: a sort key.
 
-    The scan does not know whether the result of a function of these weights reaches one.
+    Weights that go through a function first may not reach an optimizer: the scan cannot tell.
     """
     step = hit.step
     if step is None or isinstance(step, Store):

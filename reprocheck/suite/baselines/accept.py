@@ -26,8 +26,9 @@ class Accepted(Protocol):
     """List the baseline queries of a history that are used here."""
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
-        """Return the baseline that counts for a target and environment key; None if there is
-        none.
+        """Return the baseline that counts for a target and environment key.
+
+        None if there is none.
         """
 
     def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
@@ -90,9 +91,10 @@ def accept(
 
 
 def accept_command(*targets: str, night: str = "", why: str = "REASON") -> str:
-    """Return the command that accepts a night's curves of the given targets, or of all if none is
-    given; without a night those that were checked last. `why`: the reason, by default a placeholder
-    to fill in.
+    """Return the command that accepts a night's curves of the given targets.
+
+    Of all targets if none is given; without a night those that were checked last. `why`: the
+    reason, by default a placeholder to fill in.
     """
     of_night = ("--night", night) if night else ()
     words = shlex.join(("reprocheck", "suite", "baseline", "accept", *targets, *of_night))
@@ -105,8 +107,9 @@ def reset_command(target: str) -> str:
 
 
 def said(why: str) -> str:
-    """Return the reason without surrounding space. Raises BaselineError if it has no letter and no
-    digit.
+    """Return the reason without surrounding space.
+
+    Raises BaselineError if it has no letter and no digit.
     """
     if not any(map(str.isalnum, why)):
         raise BaselineError(
@@ -135,8 +138,9 @@ def who_accepts(folder: Path) -> str:
 
 
 def baseline_for(history: Accepted, target: str, key: Key) -> Baseline | None:
-    """Return the baseline that a check is compared with and that its acceptance replaces: the one
-    of its environment key, else the newest of another key.
+    """Return the baseline that a check is compared with, which its acceptance replaces.
+
+    It is the one of its environment key, else the newest of another key.
     """
     same_key = history.baseline(target, key)
     if same_key is not None:
@@ -161,8 +165,9 @@ def apart(
 
 
 def refuse(checks: Sequence[TargetCheck], *, force: bool) -> None:
-    """Raise BaselineError for the first check that cannot be accepted: it recorded no curves, or is
-    not good, unless `force`.
+    """Raise BaselineError for the first check that cannot be accepted.
+
+    It recorded no curves, or is not good, unless `force`.
     """
     if not checks:
         raise BaselineError(

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from reprocheck.model import LOSS_SERIES, LossSeries, Series
@@ -53,8 +53,9 @@ def compare(
 
 
 def _shown(identities: Sequence[_Identity]) -> Mapping[_Identity, str]:
-    """Return the display name of each series: with the tracker's name if two series share a
-    name.
+    """Return the display name of each series.
+
+    It has the tracker's name if two series share a name.
     """
     named = {(name, by) for _, name, by in identities}
     of_name = Counter(name for name, _ in named)
@@ -114,8 +115,9 @@ def _first(*numbers: int | None) -> int | None:
 
 
 def _first_moved(own: Series, other: Series) -> int | None:
-    """Return the first value (from 1) that stands at another step or iteration than in the
-    baseline.
+    """Return the first value (from 1) that stands at another place than in the baseline.
+
+    A place is a step or an iteration.
     """
     import numpy as np
 
@@ -143,8 +145,9 @@ def _relative(values: NDArray[np.float64], reference: NDArray[np.float64]) -> fl
 
 
 def _rounded(own: RankSeries, other: Series, tolerance: _Tolerance) -> Difference | None:
-    """Return how a series differs from what a file of another program says of it, at the steps of
-    the file.
+    """Return how a series differs from what a file of another program says of it.
+
+    They are compared at the steps of the file.
 
     Of several values at a step the last counts. A step that the check did not come to is beyond the
     tolerance.
@@ -206,18 +209,24 @@ class Allowed:
 
     asked     whether the target's own `allow` asks for this. If not, a series that the runs of one
               check do not repeat bitwise is compared by the tolerance in any case
+    limits    series name -> how far it may be, relative, whatever holds for the others
     sentence  why this is not what the target asks for, or what holds if it asks for nothing; ""
               if it is what the target asks for
     """
 
     allow: Literal["bits", "tolerance"]
     asked: bool = False
+    limits: Mapping[str, float] = field(default_factory=dict)
     sentence: str = ""
 
     def exceeds(self, difference: Difference) -> bool:
-        """Return whether a series is further from the baseline than is allowed; False for a new
-        series.
+        """Return whether a series is further from the baseline than is allowed.
+
+        False for a new series.
         """
+        limit = self.limits.get(difference.series)
+        if limit is not None and not difference.missing:
+            return difference.relative > limit
         if difference.missing or difference.beyond is not None:
             return True
         if self.allow == "tolerance" or difference.first_bit is None:
@@ -230,8 +239,10 @@ class Allowed:
 
 
 def allowed(asked: Allow | None, baseline: Baseline) -> Allowed:
-    """Return how far a check may be from this baseline, if the target asks for `asked`. Imported
-    curves with rounded values are never compared bitwise.
+    """Return how far a check may be from this baseline.
+
+    `asked`: what the target asks for. Imported curves with rounded values are never compared
+    bitwise.
 
     If the target asks for nothing: bitwise if the runs of the accepted check were equal bitwise,
     else the noise floor; the tolerance as long as no noise floor is recorded.
@@ -251,11 +262,14 @@ def allowed(asked: Allow | None, baseline: Baseline) -> Allowed:
     )
 
 
-def allowed_between(asked: Allow | None, baseline: Baseline, key: Key) -> Allowed:
-    """Return how far a check of environment key `key` may be from a baseline of any key. Between
-    two different keys bits are bound to differ, so the noise floor holds whatever the target asks
-    for.
+def allowed_between(
+    asked: Allow | None, baseline: Baseline, key: Key, limits: Mapping[str, float] | None = None
+) -> Allowed:
+    """Return how far a check of one environment key may be from a baseline of any key.
+
+    Between two different keys bits are bound to differ, so the noise floor holds whatever the
+    target asks for.
     """
     if baseline.key.digest != key.digest:
-        return allowed("noise-floor", baseline)
-    return allowed(asked, baseline)
+        asked = "noise-floor"
+    return replace(allowed(asked, baseline), limits=limits or {})

@@ -37,8 +37,9 @@ class Taken:
 
 
 def is_ours(file: Path) -> bool:
-    """Return whether a file is one that `export` wrote. Raises BaselineError if it cannot be
-    read.
+    """Return whether a file is one that `export` wrote.
+
+    Raises BaselineError if it cannot be read.
     """
     return file.is_file() and document.is_ours(_content(file))
 
@@ -46,8 +47,9 @@ def is_ours(file: Path) -> bool:
 def ours(
     history: History, file: Path, known: Sequence[str], named: Sequence[str] | None = None
 ) -> Taken:
-    """Import the baselines of the known targets, or of the named ones, from a file that `export`
-    wrote.
+    """Import the baselines of the suite's targets from a file that `export` wrote.
+
+    Of the known targets, or of the named ones.
 
     Raises BaselineError if it is damaged; HistoryError.
     """
@@ -79,8 +81,9 @@ def foreign(
     format: str | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Taken:
-    """Import the baseline of one target from a file of another program, for the environment key of
-    the target's last check.
+    """Import the baseline of one target from a file of another program.
+
+    It is for the environment key of the target's last check.
 
     names  series in the file -> series here
 

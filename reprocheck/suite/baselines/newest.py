@@ -62,8 +62,9 @@ def last_checks(
 def of_night(
     history: Checks, night: str, names: Sequence[str] | None = None
 ) -> tuple[TargetCheck, ...]:
-    """Return the last attempts at targets in a night, with curves. `names`: the names of the
-    targets; None: all targets that the night checked.
+    """Return the last attempts at targets in a night, with curves.
+
+    `names`: the names of the targets; None: all targets that the night checked.
 
     Raises BaselineError if the night has no check, or none of a named target; HistoryError if there
     is no night of that name.
@@ -88,8 +89,9 @@ _CHECK_ALL = "`reprocheck suite run` checks all targets."
 
 
 def with_curves(history: Checks, target: str) -> TargetCheck:
-    """Return the last check of a target that recorded curves. Raises BaselineError if there is
-    none.
+    """Return the last check of a target that recorded curves.
+
+    Raises BaselineError if there is none.
     """
     for check in reversed(history.checks(target=target, last=LOOK_BACK, curves=True)):
         if check.curves:

@@ -1,5 +1,7 @@
-"""The first operation in which a training differs from the last green night: its deeper recording
-and that of the night, compared as `reprocheck compare` compares two recordings.
+"""Find the first operation in which a training differs from the last green night.
+
+Its deeper recording and that of the night are compared as `reprocheck compare` compares two
+recordings.
 """
 
 from __future__ import annotations
@@ -85,8 +87,9 @@ def between(kept: Path, now: Path, folder: Path, *, names: tuple[str, str]) -> O
 
 
 def _changed_line(report: CheckReport, differing: list[Rung]) -> tuple[str, str]:
-    """Return the changed line that a cause names, else the first that the ladder names, and the
-    lines around it; "" if there is none.
+    """Return the changed line that a cause names, and the lines around it.
+
+    If no cause names one, the first that the ladder names; "" if there is none.
     """
     changed = {one.file: one.diff for one in report.compared.sources} if report.compared else {}
     lines = [cause.source for cause in report.causes]
@@ -102,8 +105,10 @@ def _changed_line(report: CheckReport, differing: list[Rung]) -> tuple[str, str]
 
 
 def _around(report: CheckReport, differing: list[Rung]) -> tuple[str, ...]:
-    """Return the other differences: files, arguments and environment facts that may change numbers.
-    A commit is not listed, because the files that it changed are.
+    """Return the other differences, which may have changed numbers.
+
+    They are files, arguments and environment facts. A commit is not listed, because the files that
+    it changed are.
     """
     names = [rung.place or rung.rung for rung in differing if rung.rung in _AROUND]
     for drift in report.compared.drift if report.compared else ():
@@ -116,6 +121,8 @@ def _around(report: CheckReport, differing: list[Rung]) -> tuple[str, ...]:
 
 def _sentence(rung: Rung, since: str) -> str:
     what = rung.culprit or rung.place or f"the {rung.rung}"
+    if rung.operator:
+        what = f"`{rung.operator}` in {what}"
     parts = [f"First to differ from {since}: {what}"]
     if rung.culprit and rung.place and rung.place not in rung.culprit:
         parts.append(f"seen at {rung.place}")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.suite import curves
 from reprocheck.suite.bisect import commits, night_options, packages
-from reprocheck.suite.bisect.checking import Checker, apart, target_with_interpreter
+from reprocheck.suite.bisect.checking import Checker, apart
+from reprocheck.suite.bisect.checkout import alone, target_with_interpreter
 from reprocheck.suite.bisect.environments import Environments, Refused, default_folder
 from reprocheck.suite.bisect.packages import Requirements
 from reprocheck.suite.bisect.plan import (
@@ -41,7 +40,6 @@ from reprocheck.suite.bisect.search import (
     most_checks,
     step,
 )
-from reprocheck.suite.execution.claims import Wanted, claimed
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, TargetCheck
 from reprocheck.suite.target import Target
@@ -58,8 +56,9 @@ class Observer(Protocol):
         """Tell that the check `number` of this search begins."""
 
     def ended(self, checked: Checked, *, remembered: bool) -> None:
-        """Tell that a candidate was judged; `remembered`: the answer is from an earlier start of
-        the search.
+        """Tell that a candidate was judged.
+
+        `remembered`: the answer is from an earlier start of the search.
         """
 
     def say(self, text: str) -> None:
@@ -89,8 +88,9 @@ class Options:
 def find(
     suite: Suite, history: History, name: str, options: Options, observer: Observer
 ) -> Bisected:
-    """Search for the guilty change between two nights. Each answer is kept as soon as it is known,
-    so the same call goes on after an interruption.
+    """Search for the guilty change between two nights.
+
+    Each answer is kept as soon as it is known, so the same call goes on after an interruption.
 
     Raises UsageError if there is nothing to search, the target is intermittent, or was run with
     other options in the two nights and `options` does not say which hold.
@@ -147,32 +147,13 @@ def find(
     memory = Memory(suite.folder / place)
     if options.again:
         memory.forget()
-    with _alone(checker):
+    with alone(checker.root, checker.place, target.workdir):
         search = _Search(checker=checker, memory=memory, observer=observer, options=changed)
         if changed:
             search.options_of = run_as.night
             search.anew = options.by == "bitwise" and run_as is bad
         observer.planned(found, search.most)
         return search.run()
-
-
-@contextmanager
-def _alone(checker: Checker) -> Iterator[None]:
-    """Keep other processes from making the same search; remove what a killed search left, and at
-    the end the folder for worktrees.
-    """
-    claim = claimed([Wanted(f"bisect {checker.root / checker.place}")])
-    if claim is None:
-        raise UsageError(
-            "The same search is under way in another process.",
-            "Wait for it; then its answer is kept.",
-        )
-    try:
-        commits.remove_left(checker.target.workdir, checker.inside)
-        yield
-    finally:
-        commits.remove_left(checker.target.workdir, checker.inside)
-        claim.give_back()
 
 
 @dataclass(kw_only=True)
@@ -350,8 +331,9 @@ def _night(history: History, name: str) -> Night:
 
 
 def _no_reason(good: TargetCheck, bad: TargetCheck, options: Options) -> UsageError | None:
-    """Return an error that says why the nights do not differ by the criterion of the search; None
-    if they do.
+    """Return an error that says why the nights do not differ.
+
+    They are compared by the criterion of the search; None if they differ.
     """
     if options.by == "verdict":
         if good.good and not bad.good:
@@ -378,8 +360,9 @@ def _no_reason(good: TargetCheck, bad: TargetCheck, options: Options) -> UsageEr
 def _intermittent(
     good: TargetCheck, bad: TargetCheck, history: History, options: Options
 ) -> UsageError | None:
-    """Return an error that says why one check decides little for an intermittent target; None if
-    the target is not intermittent.
+    """Return an error if the target is intermittent: one check decides little for it.
+
+    None if the target is not intermittent.
     """
     often = "Check each candidate several times, which is bad as soon as one check is: --repeat 5"
     if options.by == "bitwise":

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,8 +16,9 @@ from reprocheck.report.text import ulps
 from reprocheck.suite import curves
 from reprocheck.suite.baselines import compare
 from reprocheck.suite.bisect import packages
+from reprocheck.suite.bisect.checkout import in_worktree, temporary_folder
 from reprocheck.suite.bisect.commits import root_of
-from reprocheck.suite.bisect.environments import Environments, Refused, digest_of, search_path
+from reprocheck.suite.bisect.environments import Environments, Refused, digest_of
 from reprocheck.suite.bisect.packages import Requirements
 from reprocheck.suite.bisect.plan import Candidate, Plan
 from reprocheck.suite.bisect.result import By, Remembered
@@ -26,7 +26,7 @@ from reprocheck.suite.execution import Job, read
 from reprocheck.suite.execution.job import Kind, resume_words
 from reprocheck.suite.execution.local_executor import LocalExecutor
 from reprocheck.suite.model import NO_REPORT, Difference, RankSeries, TargetCheck
-from reprocheck.suite.surface import find_python, worktree
+from reprocheck.suite.surface import worktree
 from reprocheck.suite.target import Target
 
 WAIT = 1.0
@@ -69,16 +69,18 @@ class Checker:
         return temporary_folder(self.root, self.place)
 
     def requirements(self, candidate: Candidate) -> Requirements | Refused | None:
-        """Return the packages to install for a candidate; None if it uses the target's
-        interpreter.
+        """Return the packages to install for a candidate.
+
+        None if it uses the target's interpreter.
         """
         if candidate.environment is None or self.plan.uv is None:
             return None
         return packages.resolved(self.plan.uv, candidate.environment, self.plan.local)
 
     def identity(self, candidate: Candidate, requirements: Requirements | None) -> str:
-        """Return a digest that identifies the check of a candidate: its commit, its packages, the
-        command and how often it is run.
+        """Return a digest that identifies the check of a candidate.
+
+        It stands for its commit, its packages, the command and how often it is run.
         """
         installed = requirements.lines if requirements else ()
         target = self.target
@@ -151,17 +153,13 @@ class Checker:
     def _at(self, candidate: Candidate, target: Target, python: str) -> Iterator[Target]:
         """Yield the target in a worktree of the candidate's commit."""
         root = root_of(target.workdir)
-        with worktree(
-            candidate.commit, root, target.workdir, self.root, self.say, inside=self.inside
-        ) as there:
-            depth = len(target.workdir.resolve().relative_to(root.resolve()).parts)
-            top = (there, *there.parents)[depth]
-            own = search_path(python, root, top)
-            yield replace(target, workdir=there, environment=_with_own(target, own))
+        with worktree(candidate.commit, root, self.root, self.say, inside=self.inside) as top:
+            yield in_worktree(target, python, root, top)
 
     def _row(self, target: Target, place: str) -> TargetCheck:
-        """Wait for the devices and the folder that a check needs, run it on this machine, and
-        return its row.
+        """Run a check on this machine, and return its row.
+
+        It waits for the devices and the folder that the check needs.
         """
         shutil.rmtree(self.root / place, ignore_errors=True)  # left by an interrupted check
         job = Job(target=target, night="bisect", root=self.root, place=place, kind=KINDS[self.by])
@@ -192,18 +190,12 @@ class Checker:
         return Remembered(answer="bad", reason=in_words(different[0]))
 
 
-def temporary_folder(root: Path, place: str) -> Path:
-    """Return where a search makes its worktrees. `root`: the folder of the suite; `place`: the
-    search's folder in it.
-    """
-    return Path(tempfile.gettempdir()) / f"reprocheck-bisect-{digest_of((str(root), place))}"
-
-
 def apart(
     now: tuple[RankSeries, ...], then: tuple[RankSeries, ...], rtol: float, atol: float
 ) -> tuple[Difference, ...]:
-    """Return the series that now differ bitwise from the good night. New series are ignored, and so
-    are series on which the runs of the good night did not agree.
+    """Return the series that now differ bitwise from the good night.
+
+    New series are ignored, and so are series on which the runs of the good night did not agree.
     """
     settled = tuple(replace(one, repeats=True) for one in now)
     return tuple(one for one in compare(settled, then, rtol, atol) if not one.loose and not one.new)
@@ -222,17 +214,6 @@ def in_words(difference: Difference) -> str:
     return f"{name} differs{step}"
 
 
-def _with_own(target: Target, own: Sequence[Path]) -> Mapping[str, str]:
-    """Return environment variables that make a target import the user's packages from the folders
-    `own` first.
-    """
-    if not own:
-        return target.environment
-    before = target.environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")
-    path = os.pathsep.join(filter(None, (*map(str, own), before)))
-    return {**target.environment, "PYTHONPATH": path}
-
-
 def _with_python(target: Target, python: Path) -> Target:
     """Return the target, set to run with another interpreter, which is also first on PATH."""
     found = target.environment.get("PATH", os.environ.get("PATH", os.defpath))
@@ -246,16 +227,3 @@ def _with_python(target: Target, python: Path) -> Target:
     return replace(
         target, environment=environment, options={**target.options, "python": str(python)}
     )
-
-
-def target_with_interpreter(target: Target) -> tuple[Target, str]:
-    """Return the target with the absolute path of its interpreter, which a worktree does not
-    change; and that path. Raises EntryPointError.
-    """
-    from reprocheck import settings
-
-    python = target.options.get("python") or settings.load({}, target.workdir).python
-    path = find_python(str(python) if python else None, target.workdir)
-    if target.words[0] == "--" or not python:
-        return target, path
-    return replace(target, options={**target.options, "python": path}), path

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.errors import UsageError
 from reprocheck.suite.bisect.search import GOOD_END, Graph
 
+WORKING_TREE = "."
+"""The name of the working tree as a revision."""
 MODIFIED = "+"
 """Behind the commit of a check whose working directory had modified files."""
 
@@ -77,8 +81,9 @@ def between(folder: Path, good: str, bad: str, *, first_parent: bool = False) ->
 
 
 def differ_at_most_in(file: Path | None, folder: Path, good: str, bad: str) -> bool:
-    """Return whether two commits differ in no file except `file`; False if git does not know
-    them.
+    """Return whether two commits differ in no file except `file`.
+
+    False if git does not know them.
     """
     if good == bad:
         return True
@@ -139,16 +144,65 @@ def known(folder: Path, commit: str) -> str:
     return found.strip()
 
 
-def _git(folder: Path, *words: str) -> str:
-    return _answer(folder, *words) or ""
+def of_revision(root: Path, name: str) -> str:
+    """Return the full hash of a commit, branch or tag; of `.` a commit of the working tree.
+
+    Raises UsageError if the repository has no such commit.
+    """
+    if name == WORKING_TREE:
+        return _of_working_tree(root)
+    found = _answer(
+        root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+    )
+    if found is None:
+        raise UsageError(
+            f"The repository {root} has no commit {name}.",
+            "Name a commit, a branch or a tag; `.` is the working tree as it is now. Of a shallow"
+            " clone fetch more: git fetch --unshallow",
+        )
+    return found.strip()
 
 
-def _answer(folder: Path, *words: str) -> str | None:
-    """Return what git prints; None if git fails or is not installed."""
+def _of_working_tree(root: Path) -> str:
+    """Return HEAD, or a commit on top of it with the modified files, which no branch refers to.
+
+    It is made with a copy of the index, so that working tree and index stay as they are.
+    """
+    with tempfile.TemporaryDirectory(prefix="reprocheck-") as folder:
+        index = Path(folder) / "index"
+        own = root / _git(root, "rev-parse", "--git-path", "index").strip()
+        with suppress(FileNotFoundError):
+            shutil.copyfile(own, index)
+        head = _answer(root, "rev-parse", "--verify", "--quiet", "HEAD")
+        if head is None or _answer(root, "add", "--update", index=index) is None:
+            raise UsageError(
+                f"The working tree of {root} cannot be read by git, or has no commit.",
+                f"See why: git -C {root} status",
+            )
+        tree = _git(root, "write-tree", index=index).strip()
+        if tree == _git(root, "rev-parse", "HEAD^{tree}").strip():
+            return head.strip()
+        by = ("-c", "user.name=reprocheck", "-c", "user.email=reprocheck@localhost")
+        words = ("commit-tree", tree, "-p", "HEAD", "-m", "The working tree")
+        return _git(root, *by, *words).strip()
+
+
+def _git(folder: Path, *words: str, index: Path | None = None) -> str:
+    return _answer(folder, *words, index=index) or ""
+
+
+def _answer(folder: Path, *words: str, index: Path | None = None) -> str | None:
+    """Return what git prints; None if git fails or is not installed.
+
+    index  the file to use in place of the repository's index
+    """
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_OTHERS}
+    if index is not None:
+        environment["GIT_INDEX_FILE"] = str(index)
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), "-c", "core.quotePath=false", *words],
-            env={name: value for name, value in os.environ.items() if name not in _OF_OTHERS},
+            env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,

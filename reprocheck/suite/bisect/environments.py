@@ -108,8 +108,9 @@ def digest_of(requirements: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Environments:
-    """Manage the environments of a folder. `limit`: bytes that all may take together; the
-    environment asked for last stays in any case.
+    """Manage the environments of a folder.
+
+    `limit`: bytes that all may take together; the environment asked for last stays in any case.
     """
 
     folder: Path
@@ -119,8 +120,9 @@ class Environments:
     def used(
         self, requirements: Sequence[str], uv: Uv, making: Callable[[], None]
     ) -> Iterator[Path | Refused]:
-        """Yield the interpreter of an environment that holds these requirements and nothing else,
-        and stays as long as the block runs; yield uv's message if the environment cannot be made.
+        """Yield the interpreter of an environment that holds these requirements alone.
+
+        The environment stays as long as the block runs. Yields uv's message if it cannot be made.
 
         requirements  lines as `uv pip compile` writes them, including dependencies
         making        called before an environment is made
@@ -147,8 +149,9 @@ class Environments:
             yield place / "bin" / "python"
 
     def _prune(self, keep: Path) -> None:
-        """Remove the least recently used environments until all are within the limit, but none in
-        use by a search.
+        """Remove the least recently used environments until all are within the limit.
+
+        None in use by a search is removed.
         """
         notes = sorted(self.folder.glob(f"*/{NOTE}"), key=_last_use)
         taken = sum(map(_size, notes))
@@ -243,8 +246,10 @@ _SOURCES = ("", "src")
 
 
 def search_path(python: str, root: Path, worktree: Path) -> tuple[Path, ...]:
-    """Return the folders of a worktree from which its packages are imported, for PYTHONPATH: those
-    of the working tree `root` that the interpreter imports from, at their place in the worktree.
+    """Return the folders of a worktree from which its packages are imported.
+
+    They are for PYTHONPATH: those of the working tree `root` that the interpreter imports from, at
+    their place in the worktree.
     """
     done = subprocess.run([python, "-I", "-c", _ASK_PLACES], capture_output=True, text=True)
     try:

@@ -22,8 +22,9 @@ _COMPARED = tuple(one for one in OPTIONS if one.name in CHANGING and one.name !=
 
 
 def changed(good: TargetCheck, bad: TargetCheck, *, tolerances: bool) -> Changed:
-    """Return the command line, options and variables of the target that two checks were not both
-    made with; nothing where one of them did not record it.
+    """Return what two checks were not both made with: words, options and variables.
+
+    They are of the command line of the target; nothing where one of the checks did not record it.
 
     tolerances  whether to include tolerances, which decide a verdict but change no bit
     """
@@ -44,8 +45,9 @@ def facts_told(good: TargetCheck, bad: TargetCheck) -> set[str]:
 
 
 def as_in(target: Target, check: TargetCheck) -> Target:
-    """Return the target with the options of a night that may change numbers; all else as in the
-    suite.
+    """Return the target with the options of a night that may change numbers.
+
+    All else is as in the suite.
     """
     was = as_run(check.key)
     if was is None:
@@ -61,8 +63,9 @@ def as_in(target: Target, check: TargetCheck) -> Target:
 
 
 def now_otherwise(target: Target, check: TargetCheck) -> tuple[str, str] | None:
-    """Return the command line with options that a target had in a night, and the one it would have
-    now; None if they are equal or the former is unknown.
+    """Return the command that a target had in a night, and the one it would have now.
+
+    Each is a command line with its options; None if they are equal or the former is unknown.
     """
     was = as_run(check.key)
     if was is None:

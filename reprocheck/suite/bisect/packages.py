@@ -74,8 +74,10 @@ class Change:
 
 
 def installed_at(check: TargetCheck) -> dict[str, str]:
-    """Return the packages of a check with their versions, from the environment key and the other
-    facts; packages without a version that can be installed are left out.
+    """Return the packages of a check with their versions.
+
+    They are read from the environment key and the other facts; packages without a version that can
+    be installed are left out.
     """
     from packaging.version import InvalidVersion, Version
 
@@ -96,8 +98,9 @@ def installed_at(check: TargetCheck) -> dict[str, str]:
 
 
 def about(fact: str) -> str:
-    """Return the package that an environment fact would be about: the normalized name before the
-    dot.
+    """Return the package that an environment fact would be about.
+
+    It is the normalized name before the dot.
 
     >>> about("package.numpy"), about("torch_npu"), about("numpy.blas")
     ('numpy', 'torch-npu', 'numpy')
@@ -168,9 +171,10 @@ def resolved(uv: Uv, wanted: Environment, local: Mapping[str, str]) -> Requireme
 
 
 def not_on_index(uv: Uv, *nights: Versions) -> dict[str, str]:
-    """Return the packages of the nights that no index has at their version -> the line that
-    installs what the interpreter has from elsewhere (a folder, a repository); "" if that is
-    nothing.
+    """Return the packages of the nights that no index has at their version.
+
+    Each has the line that installs what the interpreter has from elsewhere (a folder, a
+    repository); "" if that is nothing.
     """
     pins = {(name, version) for night in nights for name, version in night.items()}
     if all(_has(uv, night) for night in nights):
@@ -184,8 +188,9 @@ def not_on_index(uv: Uv, *nights: Versions) -> dict[str, str]:
 
 
 def with_link(uv: Uv, change: Change) -> Change:
-    """Return the change with the link to the new release; for a removed package, to the old
-    release.
+    """Return the change with the link to the new release.
+
+    For a removed package the link leads to the old release.
     """
     version = change.after or change.before
     words = (*_resolving(uv, {change.name: version}), "--no-deps", "--emit-index-annotation", "-")
@@ -203,8 +208,9 @@ def with_link(uv: Uv, change: Change) -> Change:
 
 
 def _leading(uv: Uv, night: Versions, differ: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the differing packages that no other differing package requires; all if uv cannot
-    say.
+    """Return the differing packages that no other differing package requires.
+
+    All if uv cannot say.
     """
     words = (*_resolving(uv, night), "--annotation-style", "line", "-")
     answer = uv.answer(*words, given=_pins(night))
@@ -220,9 +226,10 @@ def _leading(uv: Uv, night: Versions, differ: tuple[str, ...]) -> tuple[str, ...
 
 
 def _versions(uv: Uv, change: Change, *, pre: bool) -> list[str]:
-    """Return the releases from one version to the other, without the one before and with the one
-    after; those that were withdrawn from the index, or are not for this interpreter, are not among
-    them.
+    """Return the releases from one version to the other.
+
+    The first one is left out, and the last one is among them. Those that were withdrawn from the
+    index, or are not for this interpreter, are not.
     """
     from packaging.version import Version
 
@@ -239,8 +246,9 @@ def _versions(uv: Uv, change: Change, *, pre: bool) -> list[str]:
 
 
 def _downwards(uv: Uv, name: str, low: object, high: object, *, pre: bool) -> Iterator[str]:
-    """Ask uv for the newest release below the last one, until there is none: so the rules by which
-    it leaves out releases are its own.
+    """Ask uv for the newest release below the last one, until there is none.
+
+    So the rules by which it leaves out releases are its own.
     """
     from packaging.version import Version
 
@@ -263,8 +271,9 @@ def _has(uv: Uv, versions: Versions) -> bool:
 
 
 def _resolving(uv: Uv, versions: Versions) -> tuple[str, ...]:
-    """Return the uv arguments that resolve these versions; pre-releases are allowed if some of the
-    versions are pre-releases.
+    """Return the uv arguments that resolve these versions.
+
+    Pre-releases are allowed if some of the versions are pre-releases.
     """
     from packaging.version import Version
 
@@ -288,8 +297,9 @@ def _pinned_in(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _from_elsewhere(uv: Uv) -> Iterator[tuple[str, str]]:
-    """Yield the packages that the interpreter has from a folder or URL, with their requirement
-    lines.
+    """Yield the packages that the interpreter has from a folder or URL.
+
+    Each comes with its requirement line.
     """
     listed = uv.answer("pip", "list", "--quiet", "--format", "json", "--python", uv.python)
     if not isinstance(listed, Refused):

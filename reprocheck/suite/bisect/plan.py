@@ -121,8 +121,9 @@ def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, request
 def _packages(
     folder: Path, python: str, good: TargetCheck, bad: TargetCheck, request: Asked
 ) -> tuple[tuple[Environment | None, ...], Uv | None, dict[str, str]]:
-    """Return the environments from the good night to the bad night; a single one if no packages are
-    searched.
+    """Return the environments from the good night to the bad night.
+
+    It is a single one if no packages are searched.
     """
     if request.over == "commits":
         return (None,), None, {}
@@ -150,8 +151,9 @@ def _packages(
 
 
 def unrecorded(*checks: TargetCheck) -> list[str]:
-    """Return a warning for each night in which files were modified, because no commit has these
-    changes.
+    """Return a warning for each night in which files were modified.
+
+    No commit has these changes.
     """
     return [
         f"Files were modified in the night {check.night}: its commit is checked without that."
@@ -161,8 +163,10 @@ def unrecorded(*checks: TargetCheck) -> list[str]:
 
 
 def anything_to_search(target: Target, good: TargetCheck, bad: TargetCheck) -> bool:
-    """Return whether code or a package differs between two checks, as far as they recorded it. A
-    commit that touches the settings file of the suite alone changes options, and no code.
+    """Return whether code or a package differs between two checks.
+
+    What they did not record is left out. A commit that touches the settings file of the suite alone
+    changes options, and no code.
     """
     then, now = (one.commit.removesuffix(commits.MODIFIED) for one in (good, bad))
     if then and now and not commits.differ_at_most_in(target.file, target.workdir, then, now):
@@ -190,8 +194,10 @@ def _nothing_differs(good: TargetCheck, bad: TargetCheck, request: Asked) -> Usa
 
 
 def elsewhere(good: TargetCheck, bad: TargetCheck) -> dict[str, tuple[str, str]]:
-    """Return the other facts that differ between two checks: no packages, no facts about packages
-    that changed, and no options of the target that are known.
+    """Return the other facts that differ between two checks.
+
+    They are no packages, no facts about packages that changed, and no options of the target that
+    are known.
     """
     then, now = ({**one.key.facts, **one.beside} for one in (good, bad))
     had, have = packages.installed_at(good), packages.installed_at(bad)

@@ -91,8 +91,9 @@ class Remembered(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Memory:
-    """Keep the answers of a search on disk, by identity of the checked candidate, each as soon as
-    it is known.
+    """Keep the answers of a search on disk, each as soon as it is known.
+
+    They are stored by identity of the checked candidate.
 
     Raises ReportError if the folder cannot be written.
     """
@@ -112,8 +113,9 @@ class Memory:
         self._write(self._file, msgspec.json.format(msgspec.json.encode(self._answers)))
 
     def curves(self, identity: str) -> bytes:
-        """Return the stored packed curves that candidates are compared with; b"" if there are none
-        yet.
+        """Return the stored packed curves that candidates are compared with.
+
+        b"" if there are none yet.
         """
         try:
             return self._curves(identity).read_bytes()

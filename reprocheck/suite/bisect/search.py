@@ -31,8 +31,9 @@ away from them: what keeps one commit from running often keeps its neighbours fr
 
 @dataclass(frozen=True, kw_only=True)
 class Graph:
-    """Hold which candidate builds on which: `parents[i]` holds only smaller numbers, `parents[0]`
-    none.
+    """Hold which candidate builds on which.
+
+    `parents[i]` holds only smaller numbers, `parents[0]` none.
     """
 
     parents: tuple[tuple[int, ...], ...]
@@ -81,8 +82,9 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotHere:
-    """Say that an end of the search does not behave as it did in its night: the good end is bad, or
-    the bad end is good.
+    """Say that an end of the search does not behave as it did in its night.
+
+    The good end is bad, or the bad end is good.
 
     skipped  whether the bad end, and every candidate in its place, could not be checked
     """

@@ -38,8 +38,10 @@ class _Read:
 def states_of_night(
     history: History, night: Night, targets: Iterable[Target]
 ) -> tuple[TargetState, ...]:
-    """Return the states of the targets that the night selected, and of those that the suite had the
-    night before and has no more, by name. Nothing is written.
+    """Return the states of the targets of a night, by name.
+
+    They are the targets that the night selected, and those that the suite had the night before and
+    has no more. Nothing is written.
     """
     past = LookBack(history, night, LOOK_BACK)
     settings = {target.name: target for target in targets}
@@ -89,6 +91,7 @@ def _known(
     if baseline is None:
         return replace(known, now=now, last_good=read.history.last_pass(name))
     asked = None if settings is None else settings.allow
+    limits = {} if settings is None else settings.limits
     drift: tuple[Difference, ...] = ()
     if now.curves and now.curves != baseline.curves:
         drift = compare(unpack(now.curves), unpack(baseline.curves), now.rtol, now.atol)
@@ -97,7 +100,7 @@ def _known(
         now=now,
         baseline=baseline,
         drift=drift,
-        allowed=allowed_between(asked, baseline, now.key),
+        allowed=allowed_between(asked, baseline, now.key, limits),
     )
     if not known.varies:
         return known

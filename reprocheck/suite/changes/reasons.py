@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reprocheck.suite.model import Difference, KnownIssue, TargetCheck
+from reprocheck.suite.changes.limits import Exceeded
+from reprocheck.suite.model import Difference, KnownIssue, State, TargetCheck
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Say that the suite no longer has the target. `last`: the night of its last check, "" if
-    none.
+    """Say that the suite no longer has the target.
+
+    `last`: the night of its last check, "" if none.
     """
 
     last: str
@@ -18,8 +20,9 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """Say that the target was to be checked, and was not. `last`: the night of its last check, ""
-    if there is none.
+    """Say that the target was to be checked, and was not.
+
+    `last`: the night of its last check, "" if there is none.
     """
 
     last: str
@@ -42,8 +45,10 @@ class Intermittent:
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """Say that the target fails. `expected`: the verdict that counts as good. `last_good`: the last
-    night with a good check, "" if there is none.
+    """Say that the target fails.
+
+    `expected`: the verdict that counts as good. `last_good`: the last night with a good check, ""
+    if there is none.
     """
 
     check: TargetCheck
@@ -67,8 +72,10 @@ class Drifted:
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """Say that the losses have shifted to another level: by how many standard deviations of the
-    earlier nights, and by how much relative to the earlier level.
+    """Say that the losses have shifted to another level.
+
+    The shift is given in standard deviations of the earlier nights, and relative to the earlier
+    level.
     """
 
     check: TargetCheck
@@ -98,14 +105,29 @@ class Slower:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Say that the target passes again. `bad`: the last check that failed. `began`: the night since
-    which the target had failed. `moved`: how its curves differ from those of the night before it
-    failed, if there is no baseline.
+    """Say that the target passes again.
+
+    `bad`: the last check that failed. `began`: the night since which the target had failed. `was`:
+    its state then. `moved`: how its curves differ from those of the night before it failed, if
+    there is no baseline.
     """
 
     bad: TargetCheck
     began: str
+    was: State = "drift"
     moved: Moved | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Larger:
+    """Say that the target takes more memory: bytes in the earlier nights, and in the last nights.
+
+    growth  bytes by which it rises an iteration, where it did not the time before; else 0
+    """
+
+    before: float = 0.0
+    after: float = 0.0
+    growth: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +168,10 @@ class WithKnownIssue:
 
 @dataclass(frozen=True, slots=True)
 class InQuarantine:
-    """Say that the target is in quarantine. `reason`: what is said without it. `stays`: whether it
-    fails for longer than what comes and goes.
+    """Say that the target is in quarantine.
+
+    `reason`: what is said without it. `stays`: whether it fails for longer than what comes and
+    goes.
     """
 
     reason: Reason
@@ -164,6 +188,8 @@ Reason = (
     | Shifted
     | Moved
     | Slower
+    | Larger
+    | Exceeded
     | Fixed
     | New
     | Unchanged

@@ -1,5 +1,6 @@
-"""Whether a number that varies from night to night has shifted: times, and losses of a training
-that is known to vary.
+"""Decide whether a number that varies from night to night has shifted.
+
+Such numbers are times, and losses of a training that is known to vary.
 
 The mean of the last nights is held against the nights before them by Student's t test, every night
 anew. Nothing is kept between nights but the history itself, so that a shift is named for as long as
@@ -59,13 +60,17 @@ class Shift:
     first: int
 
 
-def shift(values: Sequence[float], *, alpha: float, spread: float) -> Shift | None:
+def shift(
+    values: Sequence[float], *, alpha: float, spread: float, least: float = 0.0
+) -> Shift | None:
     """Return the shift that the last values show; None if they show none.
 
     values  one value per night, oldest first, all finite
     alpha   the two-sided probability of marking a night although nothing shifted
     spread  the least standard deviation that is believed: of numbers that are always the same, a
             trifle would be a shift
+    least   what each of the last nights may count for in any case: of numbers that hardly vary,
+            CLIP deviations would hide how far they have shifted
     """
     import numpy as np
 
@@ -81,7 +86,7 @@ def shift(values: Sequence[float], *, alpha: float, spread: float) -> Shift | No
     reference = _clipped(earlier, median, CLIP_OF_REFERENCE * deviation)
     before = float(reference.mean())
     deviation = max(spread, float(reference.std(ddof=1)))
-    after = float(_clipped(last, before, CLIP * deviation).mean())
+    after = float(_clipped(last, before, max(least, CLIP * deviation)).mean())
 
     error = deviation * math.sqrt(1 / WINDOW + 1 / len(reference))
     score = _normal((after - before) / error, len(reference) - 1)
@@ -100,16 +105,18 @@ def _clipped(values: NDArray[np.float64], middle: float, width: float) -> NDArra
 
 
 def _normal(t: float, freedom: int) -> float:
-    """Return the normal deviate that is as rare as a t of so many degrees of freedom (Wallace
-    1959), to within 0.02 from 10 degrees on.
+    """Return the normal deviate that is as rare as a t of so many degrees of freedom.
+
+    The formula is that of Wallace (1959), to within 0.02 from 10 degrees on.
     """
     size = (8 * freedom + 1) / (8 * freedom + 3)
     return math.copysign(size * math.sqrt(freedom * math.log1p(t * t / freedom)), t)
 
 
 def _first_shifted(values: Sequence[float], middle: float, *, up: bool) -> int:
-    """Return the index from which on the values are nearer to the new level than to the old, up to
-    the last one that is.
+    """Return the index from which on the values are nearer to the new level.
+
+    The values from there on, up to the last one, are nearer to the new level than to the old.
     """
     shifted = [(value > middle) is up for value in values]
     last = len(shifted) - 1
@@ -122,8 +129,9 @@ def _first_shifted(values: Sequence[float], middle: float, *, up: bool) -> int:
 
 
 def level(curves: Sequence[RankSeries], reference: Sequence[RankSeries]) -> float | None:
-    """Return the mean of loss / reference - 1 over the values that both have, of the lowest rank;
-    None if there is none.
+    """Return the mean of loss / reference - 1 over the values that both have.
+
+    The values are those of the lowest rank; None if there is none.
     """
     ratios = [
         value / other - 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import pairwise
+from statistics import median
 
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.suite.changes import reasons
@@ -20,6 +21,7 @@ from reprocheck.suite.changes.target_facts import (
     passed,
 )
 from reprocheck.suite.changes.words import sentence
+from reprocheck.suite.measures import DEVICE_MEMORY, GROWTH, MEMORY, SECONDS
 from reprocheck.suite.model import (
     Difference,
     KnownIssue,
@@ -43,14 +45,21 @@ LEAST_SPREAD_OF_TIMES = 0.01
 """Relative: times that are closer than a percent are the same."""
 COME_AND_GO: tuple[State, ...] = ("new failure", "still failing", "intermittent", "fixed")
 """States that quarantine is for: a drift of a check that passes is none of them."""
+_OF_MEASURES: Mapping[str, State] = {
+    SECONDS: "slower",
+    MEMORY: "larger",
+    DEVICE_MEMORY: "larger",
+}
+"""Which state a measure has that is beyond its limit."""
 LEAST_SPREAD = 1e-9
 """Relative: losses that are closer, in the mean of a curve, are the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """Hold what a rule found. `reason`: the data of the sentence; other fields as in
-    TargetState.
+    """Hold what a rule found.
+
+    `reason`: the data of the sentence; other fields as in TargetState.
     """
 
     state: State
@@ -101,8 +110,9 @@ def _marked(known: Known, found: Found) -> Found:
 
 
 def _known_issue(known: Known, found: Found, issue: KnownIssue) -> Found:
-    """Return the state of a target with a known issue: it fails the night once its date is over,
-    and when it passes.
+    """Return the state of a target with a known issue.
+
+    It fails the night once its date is over, and when it passes.
     """
     today = f"{datetime.fromtimestamp(known.night.started, UTC):%Y-%m-%d}"
     over, passes = today > issue.until, not found.failed
@@ -154,8 +164,9 @@ def _not_run(known: Known) -> Found | None:
 
 
 def _failing(known: Known) -> Found | None:
-    """Return the state of a target whose verdict is not the expected one, if chance does not
-    explain the failure.
+    """Return the state of a target whose failure chance does not explain.
+
+    Its verdict is not the expected one.
     """
     now = _checked(known)
     if passed(now) or known.chance is not None:
@@ -172,8 +183,9 @@ def _failing(known: Known) -> Found | None:
 
 
 def _drifted_too_far(known: Known) -> Found | None:
-    """Return the state of a target whose curves are farther from the baseline than is allowed, if
-    chance does not explain the distance.
+    """Return the state of a target whose curves drifted farther than is allowed.
+
+    Chance does not explain their distance from the baseline.
     """
     by_chance = known.varies and known.chance is not None
     if not known.too_far or by_chance:
@@ -208,9 +220,10 @@ def _intermittent_and_fails(known: Known) -> Found | None:
 
 
 def _fixed(known: Known) -> Found | None:
-    """Return the state of a target that failed the night before, by its verdict or its drift, and
-    passes now. An intermittent target counts as fixed only after so many passes that chance does
-    not explain them.
+    """Return the state of a target that failed the night before and passes now.
+
+    It failed by its verdict or its drift. An intermittent target counts as fixed only after so many
+    passes that chance does not explain them.
     """
     if known.chance is not None:
         return None
@@ -219,19 +232,26 @@ def _fixed(known: Known) -> Found | None:
         return None
     last = known.last
     if last is None or passed(last):
-        began = _as_before(known, "drift") or _as_before(known, "intermittent")
+        states: tuple[State, ...] = ("drift", "intermittent", "slower", "larger")
+        began = next(filter(None, (_as_before(known, state) for state in states)), "")
     else:
         began = _first_failure(known.earlier)[0].night
     return Found(
         state="fixed",
         changed=between(bad, known.now),
-        reason=reasons.Fixed(bad=bad, began=began, moved=known.moved_since),
+        reason=reasons.Fixed(
+            bad=bad,
+            began=began,
+            was=known.before.state if known.before else "drift",
+            moved=known.moved_since,
+        ),
     )
 
 
 def _drifted_within(known: Known) -> Found | None:
-    """Return the state of a target whose curves differ from the baseline of its own environment
-    key, by no more than is allowed.
+    """Return the state of a target whose curves drifted no more than is allowed.
+
+    They differ from the baseline of its own environment key.
     """
     if not known.moved or known.other_key or known.varies:
         return None
@@ -239,8 +259,9 @@ def _drifted_within(known: Known) -> Found | None:
 
 
 def _expected_drift(known: Known) -> Found | None:
-    """Return the state of a target whose curves differ from a baseline of another environment
-    key.
+    """Return the state of a target that drifted in another environment.
+
+    Its curves differ from a baseline of another environment key.
     """
     if not known.moved or not known.other_key:
         return None
@@ -248,8 +269,9 @@ def _expected_drift(known: Known) -> Found | None:
 
 
 def _moved(known: Known) -> Found | None:
-    """Return the state of a target whose curves are not those of the last good night, where there
-    is no baseline.
+    """Return the state of a target without a baseline whose curves moved.
+
+    They are not those of the last good night.
     """
     if known.moved_since is None:
         return None
@@ -261,24 +283,78 @@ def _moved(known: Known) -> Found | None:
     )
 
 
+def _guarded(known: Known) -> Found | None:
+    """Return the state of a target that takes more time or memory than it allows."""
+    found = known.exceeded
+    if found is None:
+        return None
+    state = _OF_MEASURES.get(found.name, "drift")
+    since = _as_before(known, state) if known.before and known.before.failed else ""
+    return Found(
+        state=state,
+        failed=True,
+        since=since,
+        changed=between(known.last, known.now),
+        reason=found,
+    )
+
+
 def _slower(known: Known) -> Found | None:
-    """Return the state of a target whose last nights took longer than the nights before. Only
-    checks that pass count, because failed checks end early.
+    """Return the state of a target whose last nights took longer than those before.
+
+    Only checks that pass count, because failed checks end early.
     """
     passes = [check for check in known.checks if check.good and check.seconds > 0]
-    if not passes or passes[-1] is not known.now:
+    found = _risen(known, passes, [check.seconds for check in passes])
+    if found is None:
         return None
-    logarithms = [math.log(check.seconds) for check in passes]
-    found = shift(logarithms, alpha=OF_TIMES, spread=LEAST_SPREAD_OF_TIMES)
-    if found is None or found.after - found.before < math.log(SLOWER):
-        return None
-    since = _as_before(known, "slower") or passes[found.first].night
+    before, after, since = found
     return Found(
         state="slower",
-        since=since,
+        since=_as_before(known, "slower") or since,
         changed=_changed_at(known.checks, since),
-        reason=reasons.Slower(before=math.exp(found.before), after=math.exp(found.after)),
+        reason=reasons.Slower(before=before, after=after),
     )
+
+
+def _larger(known: Known) -> Found | None:
+    """Return the state of a target whose last nights took more memory than before.
+
+    Its memory may also rise from iteration to iteration as it did not the time before.
+    """
+    passes = [check for check in known.checks if check.good and check.measures.get(MEMORY)]
+    found = _risen(known, passes, [check.measures[MEMORY] for check in passes])
+    if found is not None:
+        before, after, since = found
+        return Found(
+            state="larger",
+            since=_as_before(known, "larger") or since,
+            changed=_changed_at(known.checks, since),
+            reason=reasons.Larger(before=before, after=after),
+        )
+    growth = _checked(known).measures.get(GROWTH, 0.0)
+    if not growth or known.last is None or known.last.measures.get(GROWTH):
+        return None
+    changed = between(known.last, known.now)
+    return Found(state="larger", changed=changed, reason=reasons.Larger(growth=growth))
+
+
+def _risen(
+    known: Known, passes: Sequence[TargetCheck], values: Sequence[float]
+) -> tuple[float, float, str] | None:
+    """Return from where to where a number of the last passes has risen.
+
+    The first night stands beside it; None if it has not risen by SLOWER.
+    """
+    if not passes or passes[-1] is not known.now:
+        return None
+    least = math.log(SLOWER)
+    found = shift(
+        list(map(math.log, values)), alpha=OF_TIMES, spread=LEAST_SPREAD_OF_TIMES, least=2 * least
+    )
+    if found is None or found.after - found.before < least:
+        return None
+    return math.exp(found.before), median(values[found.first :]), passes[found.first].night
 
 
 def _intermittent(known: Known) -> Found | None:
@@ -300,8 +376,9 @@ def _intermittent(known: Known) -> Found | None:
 
 
 def _new_target(known: Known) -> Found | None:
-    """Return the state of a target that was never checked before. One with a baseline was, though
-    a shard does not know when.
+    """Return the state of a target that was never checked before.
+
+    One with a baseline was, though a shard does not know when.
     """
     if known.earlier or known.baseline is not None:
         return None
@@ -330,6 +407,7 @@ RULES: tuple[Rule, ...] = (
     _not_run,
     _failing,
     _drifted_too_far,
+    _guarded,
     _shifted,
     _intermittent_and_fails,
     _fixed,
@@ -337,6 +415,7 @@ RULES: tuple[Rule, ...] = (
     _expected_drift,
     _moved,
     _slower,
+    _larger,
     _intermittent,
     _new_target,
     _unchanged,
@@ -362,8 +441,9 @@ def _changed_at(checks: Sequence[TargetCheck], night: str) -> Mapping[str, tuple
 
 
 def _as_before(known: Known, state: State) -> str:
-    """Return the night in which `state` began, if the target had the same state the night before;
-    else "".
+    """Return the night in which `state` began, if the state is not new.
+
+    It is not new if the target had it the night before; else the result is "".
     """
     if known.before is None or known.before.state != state:
         return ""
@@ -371,8 +451,9 @@ def _as_before(known: Known, state: State) -> str:
 
 
 def _first_failure(checks: Sequence[TargetCheck]) -> tuple[TargetCheck, TargetCheck | None]:
-    """Return the first failure of the unbroken run of failures at the end of these checks, and the
-    pass before it.
+    """Return the first of the failures at the end of these checks.
+
+    They are an unbroken run; the pass before it is returned beside it.
     """
     first = checks[-1]
     for check in reversed(checks):
@@ -418,8 +499,9 @@ def _commit_before(known: Known, since: str) -> str:
 
 
 def _repaired(known: Known) -> TargetCheck | None:
-    """Return the last check that failed, if this night's check is the first one since that
-    passes.
+    """Return the last check that failed, if the target passes again.
+
+    This night's check is the first one since that passes.
     """
     last = known.last
     if last is None:
@@ -427,6 +509,8 @@ def _repaired(known: Known) -> TargetCheck | None:
     if not passed(last) or known.chance_before is not None:
         return known.last_failure
     before, baseline = known.before, known.baseline
+    if before is not None and before.failed and before.state in ("slower", "larger"):
+        return last
     if before is None or baseline is None:
         return None
     failed_by_drift = before.state == "drift" and before.failed

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from reprocheck.suite.baselines import Allowed, compare
+from reprocheck.suite.changes.limits import Exceeded, exceeded
 from reprocheck.suite.changes.reasons import Moved
 from reprocheck.suite.changes.verdicts import ComesAndGoes, Verdict, comes_and_goes, stays
 from reprocheck.suite.curves import unpack
@@ -51,8 +52,9 @@ class Known:
 
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
-        """Return the last attempt of each night, oldest first, including this night's if there is
-        one.
+        """Return the last attempt of each night, oldest first.
+
+        This night's is among them if there is one.
         """
         if self.now is None:
             return tuple(self.earlier)
@@ -87,8 +89,10 @@ class Known:
 
     @property
     def varies(self) -> bool:
-        """Return whether the training is known to differ bitwise from run to run: by the accepted
-        check if there is a baseline, else by the verdict that the settings expect.
+        """Return whether the training is known to differ bitwise from run to run.
+
+        The accepted check decides if there is a baseline, else the verdict that the settings
+        expect.
         """
         if self.baseline is None:
             return self.expected == "not_reproducible"
@@ -101,8 +105,10 @@ class Known:
 
     @cached_property
     def moved_since(self) -> Moved | None:
-        """Return how the curves differ from those of the last good night, where no baseline says
-        what they should be; None if they do not, or the training is known to vary.
+        """Return how the curves differ from those of the last good night.
+
+        None if a baseline says what they should be, if they do not differ, or if the training is
+        known to vary.
         """
         now, then = self.now, self.last_good
         if now is None or then is None or self.varies or not (now.curves and then.curves):
@@ -112,15 +118,35 @@ class Known:
 
     @property
     def fails(self) -> bool:
-        """Return whether this night's check did not pass, or its curves are too far from the
-        baseline.
+        """Return whether this night's check failed, or its curves drifted too far.
+
+        What is too far is measured from the baseline.
         """
         return self.now is not None and (not passed(self.now) or bool(self.too_far))
 
     @cached_property
+    def exceeded(self) -> Exceeded | None:
+        """Return what the check took more of than the target allows; None if it did not."""
+        if self.settings is None or self.now is None or not self.settings.limits:
+            return None
+        key = self.now.key.digest
+        passes = [one for one in self.earlier if one.key.digest == key and passed(one)]
+        accepted: Mapping[str, float] = {}
+        if self.baseline is not None and not self.other_key:
+            nights = {one.night: one.measures for one in passes}
+            accepted = nights.get(self.baseline.night, {})
+        if self.before is not None and self.before.failed:
+            # what failed since then is not what it was
+            began = self.before.since or self.before.night
+            passes = [one for one in passes if one.night < began]
+        earlier = [one.measures for one in passes]
+        return exceeded(self.settings.limits, self.now.measures, earlier, accepted)
+
+    @cached_property
     def chance(self) -> ComesAndGoes | None:
-        """Return the evidence that the target fails by chance (is intermittent), over all nights;
-        None if there is none.
+        """Return the evidence that the target fails by chance, over all nights.
+
+        Such a target is intermittent; None if there is no evidence.
         """
         if not self.varies and all(map(passed, self.checks)):
             return None  # of most targets: nothing ever failed
@@ -128,8 +154,9 @@ class Known:
 
     @cached_property
     def chance_before(self) -> ComesAndGoes | None:
-        """Return the evidence that the target fails by chance, over the nights before this one;
-        None if there is none.
+        """Return the evidence of chance over the nights before this one.
+
+        It shows that the target fails by chance; None if there is none.
         """
         return comes_and_goes(self._verdicts[: len(self.earlier)], varies=self._draws)
 
@@ -179,8 +206,10 @@ class Known:
 
 
 def meaning(drift: Iterable[Difference]) -> tuple[Difference, ...]:
-    """Return the differences without those that mean nothing: series new to the check, and series
-    that differ between runs of one check if they stay within the tolerance.
+    """Return the differences without those that mean nothing.
+
+    These are series new to the check, and series that differ between runs of one check if they stay
+    within the tolerance.
     """
     return tuple(
         difference
@@ -214,8 +243,9 @@ def facts(check: TargetCheck) -> dict[str, str]:
 
 
 def facts_of_baseline(baseline: Baseline) -> dict[str, str]:
-    """Return the recorded environment facts of a baseline's check; for imported curves, what is
-    known.
+    """Return the recorded environment facts of a baseline's check.
+
+    Of imported curves they are what is known.
     """
     return _with_commit({**baseline.environment, **baseline.key.facts}, baseline.commit)
 

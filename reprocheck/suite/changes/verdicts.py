@@ -73,8 +73,10 @@ class ComesAndGoes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Shown:
-    """Hold where chance was shown: the night in which it became known, the failure it began with,
-    and the night from which on verdicts are counted.
+    """Hold where chance was shown.
+
+    That is the night in which it became known, the failure it began with, and the night from which
+    on verdicts are counted.
     """
 
     counted: int
@@ -84,8 +86,9 @@ class _Shown:
 
 @dataclass(slots=True)
 class _Counts:
-    """Count how often the verdict changed, over the nights of one kind (with or without a recorded
-    change).
+    """Count how often the verdict changed, over the nights of one kind.
+
+    A kind is the nights with or those without a recorded change.
     """
 
     limit: float
@@ -151,8 +154,9 @@ class _Runs:
         self.length += 1
 
     def unexplained(self) -> bool:
-        """Return whether the current run of equal verdicts is too long to be explained by chance,
-        judged by the nights before the run.
+        """Return whether the current run is too long to be explained by chance.
+
+        It is a run of equal verdicts, judged by the nights before it.
         """
         same = self.nights[self.good] - self.length + _HALF
         other = self.nights[not self.good] + _HALF
@@ -188,8 +192,10 @@ def comes_and_goes(verdicts: Sequence[Verdict], *, varies: bool = False) -> Come
 
 
 def stays(verdicts: Sequence[Verdict]) -> bool:
-    """Return whether a target fails for longer than what comes and goes: it never passed, or its
-    last nights are two or more failures that all nights before do not explain.
+    """Return whether a target fails for longer than what comes and goes.
+
+    It does if it never passed, or if its last nights are two or more failures that all nights
+    before do not explain.
     """
     runs = _Runs()
     for verdict in verdicts:
@@ -200,8 +206,9 @@ def stays(verdicts: Sequence[Verdict]) -> bool:
 
 
 def _first_change(verdicts: Sequence[Verdict], start: int) -> _Shown | None:
-    """Return the first change of a target that draws its verdicts every night: all nights count,
-    once both verdicts were seen.
+    """Return the first change of a target that draws its verdicts every night.
+
+    All nights count, once both verdicts were seen.
     """
     for night in range(start, len(verdicts)):
         if verdicts[night].good is not verdicts[start].good:
@@ -233,8 +240,9 @@ def _becomes_intermittent(verdicts: Sequence[Verdict], start: int) -> _Shown | N
 
 
 def _ends(verdicts: Sequence[Verdict], runs: _Runs, known: _Shown) -> int | None:
-    """Return the index of the first night of a run that chance does not explain; None if there
-    is none.
+    """Return the index of the first night of a run that chance does not explain.
+
+    None if there is none.
     """
     for night in range(known.counted, len(verdicts)):
         runs.add(verdicts[night].good)

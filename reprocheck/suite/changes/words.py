@@ -9,12 +9,26 @@ from functools import singledispatch
 from reprocheck.language import count
 from reprocheck.report.text import ulps
 from reprocheck.suite.changes import reasons
+from reprocheck.suite.changes.limits import Exceeded
+from reprocheck.suite.measures import DEVICE_MEMORY, GROWTH, MEMORY, SECONDS
 from reprocheck.suite.model import Difference, TargetCheck, short
 
 FACTS = 3
 """So many facts that changed stand in a sentence; of the others it has the number."""
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})T")
 _LOSS = "loss"
+MEASURES: Mapping[str, str] = {
+    SECONDS: "seconds an iteration",
+    MEMORY: "memory",
+    DEVICE_MEMORY: "memory of the device",
+    GROWTH: "growth of memory an iteration",
+}
+"""What the measures are called that every training may have."""
+_WAS: Mapping[str, str] = {
+    "slower": "it took longer than is allowed",
+    "larger": "it took more memory than is allowed",
+}
+_UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
 def sentence(reason: reasons.Reason, changed: Mapping[str, tuple[str, str]], since: str) -> str:
@@ -123,6 +137,31 @@ def _(reason: reasons.Slower) -> str:
 
 
 @_said.register
+def _(reason: reasons.Larger) -> str:
+    if reason.growth:
+        return f"memory rises by {amount(MEMORY, reason.growth)} an iteration"
+    return f"takes {amount(MEMORY, reason.after)}, {amount(MEMORY, reason.before)} before"
+
+
+@_said.register
+def _(reason: Exceeded) -> str:
+    now, then = (amount(reason.name, value) for value in (reason.after, reason.before))
+    what = MEASURES.get(reason.name, reason.name)
+    more = " more" if reason.name in MEASURES else ""
+    return f"{what}: {now}, {then} before; {100 * reason.limit:.3g} %{more} is allowed"
+
+
+def amount(name: str, value: float) -> str:
+    """Format the value of a measure: `1.20 GB`, `0.042 s`, `812`."""
+    if name == SECONDS:
+        return _seconds(value)
+    if name not in MEASURES:
+        return f"{value:.4g}"
+    unit, size = next((one for one in _UNITS if value >= 0.9995 * one[1]), _UNITS[-1])
+    return f"{value / size:.3g} {unit}"
+
+
+@_said.register
 def _(reason: reasons.Failing) -> str:
     parts = [_verdict(reason.check)]
     if reason.check.verdict != reason.expected == "not_reproducible":
@@ -144,7 +183,9 @@ def _(reason: reasons.Drifted) -> str:
 
 @_said.register
 def _(reason: reasons.Fixed) -> str:
-    failed = "the drift from the baseline" if reason.bad.good else reason.bad.title
+    failed = reason.bad.title
+    if reason.bad.good:
+        failed = _WAS.get(reason.was, "the drift from the baseline")
     words = f"passes again after {failed}"
     if reason.began:
         words = f"{words} since {night(reason.began)}"
@@ -191,8 +232,9 @@ def _(reason: reasons.InQuarantine) -> str:
 
 
 def differences(drift: Iterable[Difference], than: str = "the baseline") -> str:
-    """Return where curves differ from others: `loss differs from the baseline from step 14 on, by 1
-    ULP; so does grad_norm`.
+    """Return where curves differ from others, as words.
+
+    `loss differs from the baseline from step 14 on, by 1 ULP; so does grad_norm`.
     """
     first, *others = sorted(drift, key=_importance)
     words = f"{_series(first)} is in {than}, and not in this check"
@@ -210,8 +252,9 @@ def differences(drift: Iterable[Difference], than: str = "the baseline") -> str:
 
 
 def _importance(difference: Difference) -> tuple[bool, bool, float, int]:
-    """Return a sort key for a difference: the loss first, then series by where they first
-    differ.
+    """Return a sort key for a difference.
+
+    The loss comes first, then series by where they first differ.
     """
     where = float("inf") if difference.step is None else difference.step
     return (difference.series != _LOSS, difference.missing, where, difference.rank)

@@ -23,8 +23,9 @@ from reprocheck.suite.execution.job import Job
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Name one thing to lock: a device, a folder or a name. `shared`: other shared claims may hold
-    it, too.
+    """Name one thing to lock: a device, a folder or a name.
+
+    `shared`: other shared claims may hold it, too.
     """
 
     name: str
@@ -38,8 +39,9 @@ class Claim:
         self.descriptors = tuple(descriptors)
 
     def give_back(self) -> None:
-        """Close the descriptors of the locks; each lock is free once no process holds its
-        descriptor.
+        """Close the descriptors of the locks.
+
+        Each lock is free once no process holds its descriptor.
         """
         for descriptor in self.descriptors:
             with suppress(OSError):
@@ -67,9 +69,10 @@ def claimed(wanted: Iterable[Wanted]) -> Claim | None:
 
 
 def of_folder(job: Job, where: str = "") -> tuple[Wanted, ...]:
-    """Return the claims on a job's working directory: exclusive, with all below it, if the runs
-    work in the directory itself; shared if each run has a copy. Claims with different `where` never
-    conflict.
+    """Return the claims on a job's working directory.
+
+    They are exclusive, with all below it, if the runs work in the directory itself; shared if each
+    run has a copy. Claims with different `where` never conflict.
     """
     folder = job.target.workdir.resolve()
     around = (Wanted(f"folder {where}{above}", shared=True) for above in folder.parents)

@@ -32,8 +32,9 @@ class Job:
     root         the folder of the suite, absolute
     place        the folder of the report, relative to `root`, with slashes; nothing stands there
     kind         `check`: `reprocheck run`, or `resume` where the target asks for it. `recording`:
-                 `reprocheck record --level module`, into the file `recording.zip` in `place`.
+                 `reprocheck record`, into the file `recording.zip` in `place`.
                  `run`: `reprocheck record`, one run
+    recorded     what a recording holds, as options of `reprocheck record`
     environment  variables that are set beside those of the target: the devices that it may use
     """
 
@@ -43,6 +44,7 @@ class Job:
     place: str
     attempt: int = 1
     kind: Kind = "check"
+    recorded: tuple[str, ...] = ("--level", "module")
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -67,8 +69,9 @@ class Job:
 
     @cached_property
     def is_alone(self) -> bool:
-        """Return whether the runs work in the working directory itself, so that no other job may
-        use it.
+        """Return whether the runs work in the working directory itself.
+
+        Then no other job may use it.
         """
         return self.target.resume is None and _workdir(self.target) != "copy"
 
@@ -127,7 +130,7 @@ def command_words(job: Job, output: Path) -> tuple[str, ...]:
     if job.kind == "check":
         return ("run", *option_words(job.target.options), *kept, *job.target.words)
     left_out: tuple[str, ...] = NOT_OF_RECORD
-    given = ("--level", "module", "-o", str(output / "recording.zip"))
+    given = (*job.recorded, "-o", str(output / "recording.zip"))
     if job.kind == "run":
         left_out = (*NOT_OF_RECORD, "explain")
         given = ("--no-explain",)

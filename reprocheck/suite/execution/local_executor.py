@@ -23,17 +23,21 @@ NAMES: Mapping[str, str] = {GPUS: "GPU", NPUS: "NPU"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Machine:
-    """Hold the cores and devices of a machine; devices by the environment variable that selects
-    them.
+    """Hold what a night has for its checks.
+
+    devices  by the environment variable that selects them
+    nodes    machines that Slurm gave to this job, of which this is one
     """
 
     cpus: float
     devices: Mapping[str, Sequence[str]]
+    nodes: int = 1
 
 
 def this_machine(environment: Mapping[str, str] | None = None, dev: Path = Path("/dev")) -> Machine:
-    """Return the cores that this process may use, and the devices that its environment does not
-    hide.
+    """Return the cores and devices that this process may use.
+
+    Devices that its environment hides are left out.
 
     Devices are known by their files, so that no driver is asked and no context made.
     """
@@ -42,7 +46,8 @@ def this_machine(environment: Mapping[str, str] | None = None, dev: Path = Path(
         variable: _visible(given.get(variable), len(list(dev.glob(pattern))), hides_all)
         for pattern, variable, hides_all in DEVICE_KINDS
     }
-    return Machine(cpus=len(os.sched_getaffinity(0)), devices=devices)
+    nodes = int(given.get("SLURM_JOB_NUM_NODES", "1"))
+    return Machine(cpus=len(os.sched_getaffinity(0)), devices=devices, nodes=nodes)
 
 
 def asked(resources: Resources) -> dict[str, int]:
@@ -52,6 +57,8 @@ def asked(resources: Resources) -> dict[str, int]:
 
 def more_than(machine: Machine, resources: Resources) -> str:
     """Return which resource of a target exceeds the machine, as a sentence; "" if none does."""
+    if resources.nodes > machine.nodes:
+        return f"It asks for {resources.nodes} nodes, and this night has {machine.nodes}."
     if resources.cpus > machine.cpus:
         return f"It asks for {resources.cpus:g} cores, and this machine has {machine.cpus:g}."
     for variable, number in asked(resources).items():
@@ -85,8 +92,9 @@ class _Running:
 
 
 class LocalExecutor:
-    """Run at most `jobs` checks at a time, each with the cores and devices that its target asks
-    for.
+    """Run at most `jobs` checks at a time on this machine.
+
+    Each has the cores and devices that its target asks for.
 
     A context manager: at its end no process of any check is alive.
     """
@@ -167,8 +175,9 @@ class LocalExecutor:
 
 
 def _with_devices(job: Job, devices: list[tuple[str, str]]) -> Job:
-    """Return the job with the variables that select these devices; unchanged if `devices` is
-    empty.
+    """Return the job with the variables that select these devices.
+
+    It is unchanged if `devices` is empty.
     """
     given: dict[str, str] = {}
     for variable, name in devices:

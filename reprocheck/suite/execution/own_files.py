@@ -1,5 +1,7 @@
-"""The files of a target: its script, the modules of the user that it imports, and the files that
-its command names. A commit that touches none of them changes nothing at the target.
+"""Find the files of a target.
+
+They are its script, the modules of the user that it imports, and the files that its command names.
+A commit that touches none of them changes nothing at the target.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ MOST_FILES, MOST_BYTES = 500, 4_000_000
 
 
 def digest_of_files(target: Target) -> str:
-    """Return 16 hexadecimal digits that stand for the names and the content of the target's files;
-    "" if its script is not known, or there are more than MOST_FILES.
+    """Return 16 hexadecimal digits that stand for the target's files.
+
+    They cover names and content; "" if its script is not known, or there are more than MOST_FILES.
     """
     script = target.script
     if script is None or not script.is_file():

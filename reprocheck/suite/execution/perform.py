@@ -185,8 +185,10 @@ def _no_place(folder: Path, error: OSError) -> ReportError:
 
 
 def _put_in_place(performed: Performed, work: Path) -> None:
-    """Move the report of a job to its place. Remnants of this job and of killed attempts are
-    removed first, because nobody repeats an attempt whose report is in place.
+    """Move the report of a job to its place.
+
+    Remnants of this job and of killed attempts are removed first, because nobody repeats an attempt
+    whose report is in place.
     """
     job = performed.job
     report = _report_in(work)
@@ -223,8 +225,10 @@ def _report_in(work: Path) -> Path:
 
 
 def _put_back_of_killed(job: Job, work: Path) -> None:
-    """Restore the user's files that this check, or one of a killed night, could not restore itself,
-    and append a note to the stderr of the check.
+    """Restore the user's files that killed checks could not restore themselves.
+
+    They are those of this check, or of one of a killed night. A note is appended to the stderr of
+    the check.
     """
     report = _report_in(work)
     workdir = job.target.workdir.resolve()
@@ -242,8 +246,9 @@ def _attempts(job: Job) -> Iterator[Path]:
 
 
 def _remove(work: Path) -> None:
-    """Remove the work folder of a job, unless it holds files of the user that exist nowhere
-    else.
+    """Remove the work folder of a job.
+
+    It stays if it holds files of the user that exist nowhere else.
     """
     if not holds_user_files(work):
         shutil.rmtree(work, ignore_errors=True)
@@ -295,8 +300,9 @@ def tail(folder: Path, lines: int = 12) -> str:
 
 
 def commit_of(folder: Path) -> str:
-    """Return the commit of a folder: 40 digits, with `+` where tracked files are modified; "" where
-    there is no git or no commit.
+    """Return the commit of a folder: 40 digits.
+
+    They end in `+` where tracked files are modified; "" where there is no git or no commit.
     """
     head = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
     if not head:
@@ -306,8 +312,9 @@ def commit_of(folder: Path) -> str:
 
 
 def commits_of(file: Path, since: str) -> tuple[str, ...]:
-    """Return the commits since another one that change a file, the newest first: `4cc649203e93
-    Smoother labels`; none where that is not known.
+    """Return the commits since another one that change a file, the newest first.
+
+    `4cc649203e93 Smoother labels`; none where that is not known.
 
     since  a commit as `commit_of` returns it
     """
@@ -322,8 +329,9 @@ def commits_of(file: Path, since: str) -> tuple[str, ...]:
 
 
 def _git(folder: Path, *words: str) -> str:
-    """Return what git prints; "" if it fails. Git takes no lock, because the user may commit
-    meanwhile.
+    """Return what git prints; "" if it fails.
+
+    Git takes no lock, because the user may commit meanwhile.
     """
     try:
         done = subprocess.run(

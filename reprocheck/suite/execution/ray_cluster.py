@@ -82,6 +82,8 @@ class RayExecutor:
 
     def impossible(self, resources: Resources) -> str:
         """Return why no node of the cluster can ever run such a check; "" if one can."""
+        if resources.nodes > 1:
+            return f"It asks for {resources.nodes} nodes, and a task of Ray has one."
         wanted = _wanted(resources)
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         if any(_fits(wanted, node) for node in nodes):
@@ -90,8 +92,9 @@ class RayExecutor:
         return f"It asks for {asked}, and no node of the cluster has that."
 
     def start(self, job: Job) -> str:
-        """Submit a job to the cluster, and return ""; if there is no room, return what it has to
-        wait for.
+        """Submit a job to the cluster, and return "".
+
+        If there is no room, returns what the job has to wait for.
         """
         if not self._has_room(job):
             return "a free node"
@@ -225,8 +228,9 @@ def _check(job: Job) -> bytes:
 
 
 def _claimed(job: Job) -> claims.Claim:
-    """Wait for the lock on the working directory, and return its claim. A node takes its own claim,
-    because the driver's claim ends with the driver.
+    """Wait for the lock on the working directory, and return its claim.
+
+    A node takes its own claim, because the driver's claim ends with the driver.
     """
     while (claim := claims.claimed(claims.of_folder(job, ON_NODE))) is None:
         time.sleep(AGAIN)

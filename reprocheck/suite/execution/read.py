@@ -11,16 +11,18 @@ from reprocheck.model import EXIT_CODE
 from reprocheck.redaction import Redaction, identity, redacted
 from reprocheck.suite import check_report, curves, keys
 from reprocheck.suite.check_report import CheckReport, Line, ResumeReport
-from reprocheck.suite.execution.job import Performed
+from reprocheck.suite.execution.job import Performed, command_words
 from reprocheck.suite.execution.perform import tail
+from reprocheck.suite.measures import measures
 from reprocheck.suite.model import TargetCheck
-from reprocheck.suite.surface import recorded_series
+from reprocheck.suite.surface import recorded
 from reprocheck.suite.target import Target
 
 
 def first_line(lines: Iterable[Line | None], target: Target) -> str:
-    """Return the first of these lines whose file lies in the folder of the target, as `file:line`;
-    "" if there is none.
+    """Return the first of these lines whose file lies in the folder of the target.
+
+    It is given as `file:line`; "" if there is none.
     """
     for line in lines:
         if line is not None and (target.workdir / line.file).is_file():
@@ -38,8 +40,9 @@ CONTINUED = 1
 
 
 def with_resume(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
-    """Return the row with what the report says of the place that stands for all. Raises
-    ReportError.
+    """Return the row with what the report says of the place that stands for all.
+
+    Raises ReportError.
     """
     report = check_report.read(folder, ResumeReport)
     place = report.decisive
@@ -115,8 +118,9 @@ def read(performed: Performed) -> TargetCheck:
 
 
 def is_good(target: Target, verdict: str, exit_code: int) -> bool:
-    """Return whether a verdict is the one the target expects and, for `reproducible`, the exit code
-    allows it.
+    """Return whether a verdict is the one the target expects.
+
+    For `reproducible`, the exit code has to allow it, too.
     """
     if target.expect == "reproducible":
         return exit_code == 0
@@ -130,7 +134,7 @@ def _no_report(performed: Performed) -> str:
     status = performed.exit_status
     if status in REPORTED:
         return ""
-    command = "reprocheck run" if performed.job.target.resume is None else "reprocheck resume"
+    command = f"reprocheck {command_words(performed.job, performed.job.folder)[0]}"
     ending = f"{command} ended with exit status {status}."
     if status is not None and status < 0:
         ending = f"{command} was killed by signal {-status}."
@@ -162,9 +166,11 @@ def _with_check(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
     facts = report.facts
     if not facts:
         return row  # it ended before anything was recorded
+    run = recorded(folder)
     return replace(
         row,
         key=keys.key_of(facts, report.runs[0].world, report.values, target),
         beside=keys.beside(facts),
-        curves=curves.pack(curves.of_check(recorded_series(folder), report)),
+        curves=curves.pack(curves.of_check(run.series, report)),
+        measures=measures(run),
     )

@@ -40,8 +40,10 @@ def file_of(url: URL) -> Path:
 
 
 def refuse_programs(connection: sqlite3.Connection, where: str) -> None:
-    """Raise HistoryError if a table of the history is a view or virtual table, or has a trigger or
-    a generated column, because reading or writing it would run foreign SQL.
+    """Raise HistoryError if a table of the history could run foreign SQL.
+
+    Reading or writing it would, if it is a view or virtual table, or has a trigger or a generated
+    column.
     """
     for table, kind, name in connection.execute(_PROGRAMS):
         if table in metadata.tables:
@@ -130,8 +132,9 @@ def shown(url: str) -> str:
 
 
 def parsed(url: str) -> URL:
-    """Return the URL of a history with the database driver to use. Raises HistoryError if it is
-    invalid.
+    """Return the URL of a history with the database driver to use.
+
+    Raises HistoryError if it is invalid.
     """
     kind, _, rest = url.partition("://")
     driver = DRIVERS.get(kind)
@@ -167,8 +170,9 @@ def _masked(url: str) -> str:
 
 
 def _file(url: str) -> URL:
-    """Return the URL of a SQLite file: the text after `sqlite:///` is a path, whatever characters
-    it has.
+    """Return the URL of a SQLite file.
+
+    The text after `sqlite:///` is a path, whatever characters it has.
     """
     _, _, path = url.partition("://")
     if not path.startswith("/") or path in ("/", "/:memory:"):

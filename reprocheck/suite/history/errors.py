@@ -13,6 +13,10 @@ class HistoryError(UsageError):
     """Report that the history cannot be opened, read or written."""
 
 
+class NoHistoryError(HistoryError):
+    """Report that there is no history yet."""
+
+
 class DamagedError(HistoryError):
     """Report that the file of the history is damaged, or no SQLite database."""
 
@@ -121,8 +125,9 @@ def fault_of(original: BaseException | None) -> Fault:
 
 
 def error_of(original: BaseException | None, where: str) -> HistoryError:
-    """Return a HistoryError for an exception of the database driver; `where`: the URL without its
-    password.
+    """Return a HistoryError for an exception of the database driver.
+
+    `where`: the URL without its password.
     """
     fault = fault_of(original)
     said = str(original).strip().partition("\n")[0]

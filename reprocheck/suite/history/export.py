@@ -27,7 +27,7 @@ CHECKS = (
     "night", "target", "attempt", "final", "started", "seconds", "verdict", "failed_check",
     "exit_code", "reason", "good", "bitwise", "first_bitwise", "first_divergence", "rung", "place",
     "causes", "source", "key", "facts", "beside", "commit", "rtol", "atol", "folder", "state",
-    "failed", "since", "sentence",
+    "failed", "since", "sentence", "measures",
 )  # fmt: skip
 """The columns of the checks. `facts` and `beside` are JSON, `causes` codes with a comma between
 them.

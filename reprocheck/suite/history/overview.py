@@ -28,15 +28,17 @@ State = tuple[str, str, str, bool, str]
 
 
 def first_query(last: int) -> Select[Any]:
-    """Return a query for the first of the last `last` nights; it yields no row if there are fewer
-    nights.
+    """Return a query for the first of the last `last` nights.
+
+    It yields no row if there are fewer nights.
     """
     return select(nights.c.id).order_by(nights.c.id.desc()).offset(last - 1).limit(1)
 
 
 def checks_query(first: str) -> Select[Any]:
-    """Return a query for the overview's columns of every attempt since a night, ordered by night,
-    target and attempt.
+    """Return a query for the overview's columns of every attempt since a night.
+
+    The rows are ordered by night, target and attempt.
     """
     columns = checks.c
     return (
@@ -56,8 +58,9 @@ def checks_query(first: str) -> Select[Any]:
 
 
 def states_query(first: str) -> Select[Any]:
-    """Return a query for the overview's columns of every state since a night, ordered by night and
-    target.
+    """Return a query for the overview's columns of every state since a night.
+
+    The rows are ordered by night and target.
     """
     columns = states.c
     drift = type_coerce(columns.drift, Text).label("drift")

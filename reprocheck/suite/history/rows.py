@@ -1,5 +1,6 @@
-"""The data of a suite as rows of the tables, and back. What is kept under a digest is left out of
-a row: the row has the digest.
+"""Convert the data of a suite to rows of the tables, and back.
+
+What is kept under a digest is left out of a row: the row has the digest.
 
 A history may come from somebody else, and a file of SQLite holds any value in any column: what is
 read is looked at before it is believed.
@@ -89,8 +90,9 @@ def as_data(kind: type[T], found: Row) -> T:
 
 
 def refuse_other_nights(names: Iterable[str]) -> None:
-    """Raise ValueError if one of the names is no valid name of a night, because it is used in
-    paths.
+    """Raise ValueError if one of the names is no valid name of a night.
+
+    The names are used in paths.
     """
     for name in names:
         if _NIGHT.fullmatch(name) is None:
@@ -204,8 +206,9 @@ def replace(connection: Connection, into: Table, several: Iterable[Row]) -> None
 
 
 def night(connection: Connection, one: Night) -> bool:
-    """Record a night; return False, and leave the recorded night unchanged, if it was recorded
-    before.
+    """Record a night; return False if it was recorded before.
+
+    A night that was recorded before stays unchanged.
     """
     names(connection, (one.targets, one.selected))
     return put(connection, tables.nights, [row_of_night(one)]) == 1
@@ -229,7 +232,8 @@ def curves(connection: Connection, several: Iterable[bytes]) -> None:
 
 
 def _keep(connection: Connection, into: Table, name: str, found: Mapping[str, object]) -> None:
-    """Insert values under their digests, sorted by digest so that no two PostgreSQL writers
-    deadlock.
+    """Insert values under their digests.
+
+    They are sorted by digest so that no two PostgreSQL writers deadlock.
     """
     put(connection, into, ({"digest": one, name: found[one]} for one in sorted(found)))

@@ -73,8 +73,9 @@ def bring_kept(source: Path, here: Path) -> None:
 
 
 def _copy(source: Path, place: PurePath, here: Path) -> bool:
-    """Copy a file or folder of another suite atomically, unless it exists here; return whether it
-    was copied.
+    """Copy a file or folder of another suite atomically, unless it exists here.
+
+    Returns whether it was copied.
 
     Links are left out: they would bring files of this machine into what is shown to others.
     """
@@ -150,12 +151,25 @@ def copied(file: Path) -> Iterator[Path]:
         yield copy
 
 
-def take_baselines(into: History, file: Path) -> None:
-    """Give a shard the baselines of its suite in place of its own, from the history file of the
-    suite, which other machines may read and write meanwhile.
+@contextmanager
+def shared_history(file: Path | None, history: History) -> Iterator[History | None]:
+    """Yield the history that every shard of a night sees.
+
+    It is `history`, or a copy of the suite's own file where that is another one; None if there is
+    no such file.
     """
-    with copied(file) as copy, open_history(url_of_file(copy), create=False) as suite:
-        of_suite = suite.recorded_baselines()
+    if file is None:
+        yield history
+    elif not file.is_file():
+        yield None
+    else:
+        with copied(file) as copy, open_history(url_of_file(copy), create=False) as suite:
+            yield suite
+
+
+def take_baselines(into: History, suite: History) -> None:
+    """Give a shard the baselines of its suite in place of its own."""
+    of_suite = suite.recorded_baselines()
     if of_suite == into.recorded_baselines():
         return
     with into.writing() as connection:
@@ -168,15 +182,20 @@ APART = 12 * 3600
 LOCK = 0x73686172
 """The number of the lock that a join takes in PostgreSQL."""
 _PART = r"\d{1,4}(?:-\d{1,4})?"
-_SHARD = re.compile(rf"(?P<numbers>{_PART}(?:,{_PART}){{0,2000}})/(?P<of>\d{{1,4}})")
+_NUMBERS = rf"(?P<numbers>{_PART}(?:,{_PART}){{0,2000}})"
+_SHARD = re.compile(rf"{_NUMBERS}/(?P<of>\d{{1,4}})(?P<cut>@[0-9a-f]{{8}})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Say which shards a night holds: `numbers`, out of 1 to `of`."""
+    """Say which shards a night holds: `numbers`, out of 1 to `of`.
+
+    cut  the digest of which targets each shard has, `@1f3c9a0b`; "" if their names alone decide
+    """
 
     numbers: frozenset[int]
     of: int
+    cut: str = ""
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -188,7 +207,7 @@ class Share:
         """Format the shards that the night holds: `1-3,5/8`; "" if none is missing."""
         if not self.missing:
             return ""
-        return f"{ranges(self.numbers)}/{self.of}"
+        return f"{ranges(self.numbers)}/{self.of}{self.cut}"
 
 
 def share_of(night: Night) -> Share | None:
@@ -203,7 +222,7 @@ def share_of(night: Night) -> Share | None:
     of = int(found["of"])
     if not numbers or not 1 <= min(numbers) <= max(numbers) <= of:
         return None
-    return Share(frozenset(numbers), of)
+    return Share(frozenset(numbers), of, found["cut"] or "")
 
 
 def ranges(numbers: frozenset[int] | Sequence[int]) -> str:
@@ -232,8 +251,9 @@ class Merged:
 
 
 def merge(into: History, other: History, bring: Bring) -> Merged:
-    """Record the nights, checks, states and baselines of another history; repeating changes
-    nothing.
+    """Record the nights, checks, states and baselines of another history.
+
+    Repeating changes nothing.
 
     Of the states of a shard only those with a first differing operation are taken, for that alone,
     because a shard knows no history. `bring` copies the report folder of a check, as `bringing`
@@ -257,8 +277,9 @@ def merge(into: History, other: History, bring: Bring) -> Merged:
 
 
 def _merge_night(into: History, other: History, night: Night, bring: Bring) -> int:
-    """Merge one night, and return how many checks are new. States found without these checks are
-    removed, but for those with an operation.
+    """Merge one night, and return how many checks are new.
+
+    States found without these checks are removed, but for those with an operation.
     """
     of_night = other.checks(night=night.id, curves=True)
     here = joined_in(into, night.id)
@@ -285,8 +306,9 @@ _NO_OPERATION = states.c.operation == ""
 def with_operations_of(
     before: Iterable[TargetState], found: Iterable[TargetState]
 ) -> tuple[TargetState, ...]:
-    """Return states that were found anew, with the first differing operations of those that their
-    shards had found.
+    """Return states that were found anew, with the operations that shards had found.
+
+    An operation is the first one that differs.
     """
     known = {state.target: state for state in before if state.operation}
     made = []
@@ -330,8 +352,9 @@ class Joined:
 
 
 def join(history: History) -> tuple[Joined, ...]:
-    """Join the shards of the history that have ended. Returns the nights that changed; their states
-    are removed, but for those with an operation.
+    """Join the shards of the history that have ended.
+
+    Returns the nights that changed; their states are removed, but for those with an operation.
     """
     with history.writing() as connection:
         if connection.dialect.name == "postgresql":
@@ -358,11 +381,27 @@ def _groups(found: Sequence[Night]) -> Iterator[list[Night]]:
         yield from groups
 
 
-def _suite(night: Night) -> tuple[int, str, tuple[str, ...]]:
+def first_of(history: History, night: Night) -> Night:
+    """Return the first shard of the night that a new shard belongs to.
+
+    It is the new shard itself if no other one has begun.
+    """
+    others = [one for one in history.nights() if share_of(one) is not None]
+    alike = [
+        one
+        for one in others
+        if _suite(one)[1:] == _suite(night)[1:]
+        and night.started - one.started <= APART
+        and not _numbers(one) & _numbers(night)
+    ]
+    return min(alike, default=night, key=lambda one: one.id)
+
+
+def _suite(night: Night) -> tuple[str, int, str, tuple[str, ...]]:
     """Return what shards of one night have in common."""
     share = share_of(night)
     assert share is not None, "only shards are grouped"
-    return share.of, night.commit, night.targets
+    return share.cut, share.of, night.commit, night.targets
 
 
 def _numbers(night: Night) -> frozenset[int]:
@@ -373,7 +412,8 @@ def _numbers(night: Night) -> frozenset[int]:
 def _join(connection: Connection, group: Sequence[Night]) -> Joined:
     """Move all that belongs to the nights of a group to the first of them."""
     first, *others = sorted(group, key=lambda night: night.id)
-    share = Share(frozenset().union(*map(_numbers, group)), _suite(first)[0])
+    cut, of, *_ = _suite(first)
+    share = Share(frozenset().union(*map(_numbers, group)), of, cut)
     chosen = {name for night in group for name in night.selected}
     selected = tuple(name for name in first.targets if name in chosen)
     rows.names(connection, [selected])

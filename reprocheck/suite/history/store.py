@@ -45,6 +45,7 @@ from reprocheck.suite.history.errors import (
     RESTORE,
     DamagedError,
     HistoryError,
+    NoHistoryError,
     error_of,
     fault_of,
 )
@@ -60,7 +61,15 @@ from reprocheck.suite.history.tables import (
     revision_of,
     states,
 )
-from reprocheck.suite.model import Baseline, Key, Night, OverviewRow, TargetCheck, TargetState
+from reprocheck.suite.model import (
+    Baseline,
+    Key,
+    Night,
+    OverviewRow,
+    PastState,
+    TargetCheck,
+    TargetState,
+)
 
 T = TypeVar("T")
 PAUSE = 0.5
@@ -94,8 +103,8 @@ def opened(address: str, *, create: bool, wait: float, baselines: Path | None = 
     return history
 
 
-def _none_yet(where: str) -> HistoryError:
-    return HistoryError(
+def _none_yet(where: str) -> NoHistoryError:
+    return NoHistoryError(
         f"There is no history at {where} yet.",
         "reprocheck suite run makes one. Where folders of nights are there, reprocheck suite"
         " history rebuild makes it of them.",
@@ -127,8 +136,9 @@ def _prepare_file(url: URL, where: str, *, create: bool, wait: float) -> None:
 
 
 def _refuse_empty(file: Path, where: str) -> None:
-    """Raise HistoryError if the path is no regular file, or the file is empty, because SQLite would
-    start a new database in it.
+    """Raise HistoryError if the path is no regular file, or the file is empty.
+
+    SQLite would start a new database in an empty file.
     """
     if not file.is_file():
         raise HistoryError(f"The history at {where} is no file.", f"Move it away. {RESTORE}")
@@ -143,8 +153,9 @@ def _refuse_empty(file: Path, where: str) -> None:
 
 
 class History:
-    """Read and write all nights of a suite; a context manager. `where`: the URL without its
-    password.
+    """Read and write all nights of a suite; a context manager.
+
+    `where`: the URL without its password.
 
     Every method raises HistoryError if the database does not do what it should.
     """
@@ -170,8 +181,9 @@ class History:
         self._engine.dispose()
 
     def begin_night(self, night: Night) -> bool:
-        """Record a night; return False, and leave the recorded night unchanged, if it was recorded
-        before.
+        """Record a night; return False if it was recorded before.
+
+        A night that was recorded before stays unchanged.
         """
         return self.written(lambda connection: rows.night(connection, night))
 
@@ -181,8 +193,9 @@ class History:
         self.written(lambda connection: connection.execute(change))
 
     def add(self, check: TargetCheck) -> bool:
-        """Record a check; return False, and leave the row unchanged, if this attempt was recorded
-        before.
+        """Record a check; return False if this attempt was recorded before.
+
+        A row that was recorded before stays unchanged.
         """
         return self.add_all((check,)) == 1
 
@@ -260,8 +273,9 @@ class History:
         *,
         curves: bool = False,
     ) -> tuple[TargetCheck, ...]:
-        """Return the checks of a night, of a target or of both, oldest first, each attempt as a
-        check.
+        """Return the checks of a night, of a target or of both, oldest first.
+
+        Each attempt is a check.
 
         last    return only this many of the newest checks; None: all
         curves  whether to read the packed curves, too; if not, the field `curves` is empty
@@ -279,16 +293,18 @@ class History:
     def states(
         self, night: str | None = None, target: str | None = None, last: int | None = None
     ) -> tuple[TargetState, ...]:
-        """Return the states of a night, of a target or of both, oldest first; `last`: only so many
-        of the newest.
+        """Return the states of a night, of a target or of both, oldest first.
+
+        `last`: only so many of the newest.
         """
         query = _newest(select(states), states, night, target, last)
         with self._believed():
             return tuple(map(rows.state_of, reversed(self._read(query))))
 
     def last_states(self, before: str | None = None) -> dict[str, TargetState]:
-        """Return the newest state of each target that has one, by name; `before`: only of nights
-        before this one.
+        """Return the newest state of each target that has one, by name.
+
+        `before`: only of nights before this one.
         """
         columns = states.c
         newest = select(columns.target, func.max(columns.night).label("night"))
@@ -300,23 +316,38 @@ class History:
             found = map(rows.state_of, self._read(select(states).join(last, same)))
             return {state.target: state for state in found}
 
-    def states_of(
-        self, targets: Collection[str], last: int, *, before: str, failed: bool = False
+    def failures_of(
+        self, targets: Collection[str], last: int, *, before: str
     ) -> dict[str, list[TargetState]]:
-        """Return the states of these targets before a night, oldest first, by target.
+        """Return the states of these targets that failed a night before, oldest first, by target.
 
-        last    only so many of the newest of each
-        failed  of these, only those that failed their night
+        last  only of so many of the newest nights of each
         """
         found: dict[str, list[TargetState]] = defaultdict(list)
         if not targets:
             return found
         query = last_of_targets(states, states.c, targets, last, before=before)
-        if failed:
-            query = query.where(states.c.failed)
         with self._believed():
-            for state in map(rows.state_of, self._read(query)):
+            for state in map(rows.state_of, self._read(query.where(states.c.failed))):
                 found[state.target].append(state)
+        return found
+
+    def past_states(
+        self, targets: Collection[str], last: int, *, before: str
+    ) -> dict[str, list[PastState]]:
+        """Return the states of these targets before a night, oldest first, by target.
+
+        last  only so many of the newest of each
+        """
+        found: dict[str, list[PastState]] = defaultdict(list)
+        if not targets:
+            return found
+        columns = [states.c[name] for name in PastState._fields]
+        query = last_of_targets(states, columns, targets, last, before=before)
+        for state in self.rows_as(PastState, query):
+            found[state.target].append(state)
+        with self._believed():
+            rows.refuse_other_nights({one.night for several in found.values() for one in several})
         return found
 
     def commits_at(self, places: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -334,6 +365,20 @@ class History:
                 .order_by(columns.attempt.desc())
             )
             found.update(((row.night, row.target), row.commit) for row in self._read(query))
+        return found
+
+    def seconds(self, targets: Collection[str], last: int, *, before: Night) -> dict[str, float]:
+        """Return how long each target took.
+
+        It is the longest of its last checks that had ended before a night began.
+        """
+        columns = (checks.c.target, checks.c.started, checks.c.seconds)
+        query = last_of_targets(checks, columns, targets, last, before=before.id)
+        found: dict[str, float] = {}
+        with self._believed():
+            for target, started, seconds in self._read(query):
+                if started + seconds <= before.started:
+                    found[target] = max(seconds, found.get(target, 0.0))
         return found
 
     def checks_since(self, night: str) -> Iterator[TargetCheck]:
@@ -356,7 +401,7 @@ class History:
                 yield rows.state_of(row)
 
     def rows_as(self, kind: type[T], query: Select[Any]) -> Iterator[T]:
-        """Yield the rows of a query as `kind`, a Struct with the same columns, as they are read.
+        """Yield the rows of a query as `kind`, a Struct or tuple with the same columns.
 
         They come from the driver itself: as rows of SQLAlchemy they would cost twice the time.
         """
@@ -390,8 +435,10 @@ class History:
         return found[0] if found else None
 
     def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
-        """Return all baselines of a target or of all targets, by target, those accepted last
-        first. Where a file holds those that count, the recorded ones are the history of these.
+        """Return all baselines of a target or of all targets.
+
+        They are sorted by target, those accepted last first. Where a file holds those that count,
+        the recorded ones are the history of these.
         """
         recorded = self.recorded_baselines(target)
         if self.file is None:
@@ -424,8 +471,9 @@ class History:
                 yield connection
 
     def written(self, write: Callable[[Connection], T]) -> T:
-        """Return the result of `write`, run in a transaction; try again if the database server does
-        not answer.
+        """Return the result of `write`, run in a transaction.
+
+        It is tried again if the database server does not answer.
         """
         until = time.monotonic() + self._wait
         while True:
@@ -481,8 +529,9 @@ class History:
 
     @contextmanager
     def _believed(self) -> Iterator[None]:
-        """Turn errors from rows that no history can have written, within this block, into
-        HistoryError.
+        """Turn errors from rows that no history can have written into HistoryError.
+
+        This holds for the block within.
         """
         try:
             yield

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -40,13 +40,15 @@ from reprocheck._version import __version__
 from reprocheck.suite.history.errors import HistoryError
 from reprocheck.suite.model import Difference, Suspect
 
-REVISION = "0006"
+REVISION = "0007"
 """Of the tables below: another one as soon as they change. A history of another one is refused."""
 
 
 def cleaned(text: str) -> str:
-    """Return a text that both databases accept: without NUL (for PostgreSQL) and without lone
-    surrogates, which stand for undecodable bytes of file names.
+    """Return a text that both databases accept.
+
+    It is without NUL (for PostgreSQL) and without lone surrogates, which stand for undecodable
+    bytes of file names.
     """
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
@@ -80,6 +82,8 @@ class Json(TypeDecorator[Any]):
     def __init__(self, decode: Callable[[Any], Any]) -> None:
         super().__init__()
         self.decode = decode
+        # most rows have one of a few texts: no changes, no drift, no suspect
+        self._decoded = lru_cache(maxsize=1_000)(lambda text: decode(json.loads(text)))
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
         """Return the value as it is stored: JSON text."""
@@ -87,13 +91,14 @@ class Json(TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         """Return the value decoded from stored JSON text."""
-        return None if value is None else self.decode(json.loads(value))
+        return None if value is None else self._decoded(value)
 
 
 # A later version may write more of a Difference: what is not known is left out.
 _names = partial(msgspec.convert, type=tuple[str, ...])
 _facts = partial(msgspec.convert, type=dict[str, str])
 _pairs = partial(msgspec.convert, type=dict[str, tuple[str, str]])
+_measures = partial(msgspec.convert, type=dict[str, float])
 differences = partial(msgspec.convert, type=tuple[Difference, ...])
 _suspect = partial(msgspec.convert, type=Suspect)
 
@@ -183,6 +188,7 @@ checks = Table(
     Column("atol", Double, nullable=False),
     Column("folder", Text, nullable=False),
     Column("curves", Text, ForeignKey("curves.digest")),
+    Column("measures", Json(_measures), nullable=False, server_default="{}"),
     Index("checks_of_target", "target", "night", "attempt"),
     sqlite_with_rowid=False,
 )

@@ -1,5 +1,6 @@
-"""All targets of a suite, once: what runs when, what is recorded, how it goes on after an
-interruption.
+"""Check all targets of a suite once.
+
+The modules say what runs when, what is recorded, and how a night goes on after an interruption.
 
 folder  the folder of a suite
 ids     the name of a night

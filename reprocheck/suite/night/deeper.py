@@ -1,5 +1,7 @@
-"""Deeper recordings: one of each target and key that is good is kept, so that a later night can
-name the first operation in which it differs.
+"""Make and compare deeper recordings.
+
+One of each target and key that is good is kept, so that a later night can name the first operation
+in which it differs.
 
 `kept/TARGET/KEY.zip` is a recording at level `module`; `KEY.json` beside it says of which curves.
 It is made again once other curves are accepted.
@@ -71,8 +73,9 @@ class Wanted:
 
 
 def kept_place(target: str, key: Key) -> str:
-    """Return the path of the kept recording of a target and environment key, relative to the folder
-    of the suite.
+    """Return the path of the kept recording of a target and environment key.
+
+    It is relative to the folder of the suite.
     """
     return str(PurePosixPath("kept", folder_name(target), f"{key.digest}.zip"))
 
@@ -125,8 +128,9 @@ def keep(one: Wanted, performed: Performed) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Hold the first operation in which a night differs from the kept recording, as a sentence that
-    says why if it is unknown, and the changed line behind it.
+    """Hold the first operation in which a night differs from the kept recording.
+
+    It is a sentence that says why if it is unknown, and the changed line behind it.
     """
 
     operation: str
@@ -134,8 +138,9 @@ class Found:
 
 
 def compared(recording: Wanted, performed: Performed) -> Found | None:
-    """Return in what a night differs from the kept recording; None if there is nothing to compare.
-    The commits of the suspect are left out.
+    """Return in what a night differs from the kept recording.
+
+    None if there is nothing to compare. The commits of the suspect are left out.
     """
     if recording.against is None:
         return None
@@ -165,7 +170,7 @@ def with_commits(
     if not suspected:
         return tuple(states)
     names = [state.target for state in suspected]
-    earlier = history.states_of(names, LOOKED_BACK, before=night.id)
+    earlier = history.past_states(names, LOOKED_BACK, before=night.id)
     green = {one.target: (green_before(one, earlier[one.target]), one.target) for one in suspected}
     commits = history.commits_at(green.values())
     accepted = AcceptedBaselines(history.baselines())
@@ -198,16 +203,18 @@ def _place(night: str, target: str) -> str:
 
 
 def _kept_files(suite: Suite, target: str, key: Key) -> tuple[Path, Path]:
-    """Return where the recording of a target and key is kept, and where the suite itself keeps it,
-    which is another place for a shard.
+    """Return where the recording of a target and key is kept.
+
+    Beside it, where the suite itself keeps it, which is another place for a shard.
     """
     place = kept_place(target, key)
     return suite.folder / place, (suite.home or suite.folder) / place
 
 
 def _is_missing(files: Iterable[Path], baseline: Baseline | None) -> bool:
-    """Return whether none of these files is the recording of the training that counts now, by the
-    baseline if there is one.
+    """Return whether none of these files is the recording of what counts now.
+
+    The baseline says which training that is, if there is one.
     """
     kept = [about for file in files if file.exists() and (about := _about(file))]
     return not any(baseline is None or _belongs(about, baseline) for about in kept)
@@ -218,8 +225,9 @@ def _belongs(about: _About, baseline: Baseline) -> bool:
 
 
 def adopt(suite: Suite, baseline: Baseline) -> None:
-    """Keep the recording made in the baseline's night, if there is one and the kept recording is of
-    other curves.
+    """Keep the recording made in the baseline's night.
+
+    It is kept if there is one and the kept recording is of other curves.
     """
     if not baseline.night:
         return
@@ -251,8 +259,9 @@ def record_for(suite: Suite, check: TargetCheck) -> None:
 
 
 def is_recorded(suite: Suite, check: TargetCheck) -> bool:
-    """Return whether a recording of a check's target and key is kept, or was made in the check's
-    night.
+    """Return whether a recording of a check's target and key is there.
+
+    It is kept, or was made in the check's night.
     """
     kept = suite.folder / kept_place(check.target, check.key)
     return kept.is_file() or is_recorded_in_night(suite, check)

@@ -73,8 +73,9 @@ _LENGTH = len("2026-11-23T02-00-00Z")
 
 
 def new_id(now: float, newest: str = "") -> str:
-    """Return a name for a night: `2026-11-23T02-00-00Z-1f3a`; it sorts after `newest` even if the
-    clock was set back.
+    """Return a name for a night: `2026-11-23T02-00-00Z-1f3a`.
+
+    It sorts after `newest` even if the clock was set back.
 
     now     seconds since 1970
     newest  the last night there is; "" without any

@@ -1,10 +1,11 @@
-"""What a night has to do: which targets, in what order, and what is left of one that was
-interrupted.
+"""Plan a night: which targets, in what order, and what is left of one.
+
+A night that was interrupted goes on with what is left of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import PurePosixPath
@@ -12,22 +13,25 @@ from pathlib import PurePosixPath
 from reprocheck.errors import UsageError
 from reprocheck.suite.execution import Job, left_by, read
 from reprocheck.suite.history import History
+from reprocheck.suite.history.shards import first_of
 from reprocheck.suite.model import Night, State, TargetCheck
 from reprocheck.suite.night.folder import NIGHTS
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, folder_name
+from reprocheck.suite.targets.shares import Share, expected, share
 
 FAILS_AGAIN: tuple[State, ...] = ("new failure", "still failing", "known issue")
 """States of targets whose next failure is no news."""
 NIGHTS_LOOKED_AT = 3
-"""Nights before this one that say how long a target takes."""
+"""Nights of a target before this one that say how long it takes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
     """Hold the options of `reprocheck suite run`.
 
-    names, tags, shard  which targets, as `Suite.select` takes them
+    names, tags         which targets, as `Suite.select` takes them
+    shard               which share of these, `2/8`
     only_failed         those alone that failed when they were last checked
     retries             how often a check that is not good is made again
     resume              the night that goes on; `last` for the last one; "" for a new one
@@ -60,18 +64,23 @@ class Plan:
     not_run: Mapping[str, str]
 
 
-def chosen(suite: Suite, history: History, options: Options) -> tuple[Target, ...]:
-    """Return the targets of a new night. Raises UsageError if there are none."""
-    targets = suite.select(options.names, options.tags, options.shard)
-    if not options.only_failed:
-        return targets
-    last = history.last_states()
-    return tuple(one for one in targets if one.name in last and last[one.name].failed)
+def share_of_night(targets: Sequence[Target], night: Night, history: History | None) -> Share:
+    """Return the share of the targets that `night.shard` names.
+
+    history  what every shard sees, so that all shards agree; None: nothing is known. Of it only
+             what had ended before the first shard began counts. Raises UsageError.
+    """
+    if history is None:
+        return share(targets, night.shard, {})
+    first = first_of(history, night)
+    names = [target.name for target in targets]
+    return share(targets, night.shard, history.seconds(names, NIGHTS_LOOKED_AT, before=first))
 
 
 def retries_of(history: History, night: Night, retries: int) -> Callable[[str], int]:
-    """Return a function that says how often a target is checked again in a night: never if it
-    failed the time before, because that is known.
+    """Return a function that says how often a target is checked again in a night.
+
+    Never if it failed the time before, because that is known.
     """
     last = history.last_states(before=night.id) if retries else {}
     known = {name for name, state in last.items() if state.state in FAILS_AGAIN}
@@ -101,11 +110,14 @@ def job_of(target: Target, night: str, suite: Suite, attempt: int) -> Job:
     return Job(target=target, night=night, root=suite.folder, place=str(place), attempt=attempt)
 
 
-def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
-    """Return the jobs sorted by their last duration, longest first, and those of unknown duration
-    before them, so that no long check runs alone at the end.
+def longest_first(jobs: Sequence[Job], history: History, night: Night) -> tuple[Job, ...]:
+    """Return the jobs sorted by the time that they took before, longest first.
+
+    Those of unknown duration come before them, so that no long check runs alone at the end.
     """
-    took = {row.target: row.seconds for row in history.overview(NIGHTS_LOOKED_AT) if row.verdict}
+    targets = [job.target for job in jobs]
+    names = [target.name for target in targets]
+    took = expected(targets, history.seconds(names, NIGHTS_LOOKED_AT, before=night))
     return tuple(sorted(jobs, key=lambda job: -took.get(job.target.name, inf)))
 
 

@@ -99,9 +99,9 @@ def _recordings(suite: Suite, history: History) -> Superfluous:
 
 
 def _searches(suite: Suite, history: History, keep: int) -> Superfluous:
-    """Return the folders of searches for a change that ended before the last `keep` nights."""
+    """Return the folders of searches and comparisons that ended before the last `keep` nights."""
     began = min((night.started for night in history.nights(last=keep)), default=0.0)
-    found = sorted((suite.folder / "bisect").glob("*"))
+    found = sorted((*suite.folder.glob("bisect/*"), *suite.folder.glob("diff/*")))
     going = (path for path in found if path.stat().st_mtime < began)
     return Superfluous(what="searches", paths=tuple(going))
 

@@ -144,8 +144,9 @@ class _File(msgspec.Struct):
 
 
 def _night(folder: Path, performed: list[Performed], suite: Suite) -> Night:
-    """Return a night from its `night.json`; from its checks if the night did not end. Its targets
-    are in the order of the suite.
+    """Return a night from its `night.json`, or from its checks if it did not end.
+
+    Its targets are in the order of the suite.
     """
     checked = {attempt.job.target.name for attempt in performed}
     ends = [attempt.started + attempt.seconds for attempt in performed]

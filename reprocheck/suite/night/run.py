@@ -15,18 +15,18 @@ from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.execution import Executor, Job, Performed, read
 from reprocheck.suite.execution.perform import commit_of
 from reprocheck.suite.history import History
-from reprocheck.suite.history.shards import take_baselines
+from reprocheck.suite.history.shards import shared_history, take_baselines
 from reprocheck.suite.model import Night, TargetCheck, TargetState
 from reprocheck.suite.night import deeper
 from reprocheck.suite.night.folder import claimed_for_this_process, new_id, prepare
 from reprocheck.suite.night.plan import (
     Options,
     Plan,
-    chosen,
     job_of,
     jobs_left,
     longest_first,
     retries_of,
+    share_of_night,
     to_resume,
 )
 from reprocheck.suite.night.prune import remove_old
@@ -38,28 +38,11 @@ MOST_LOSSES = 3
 """A check that is lost so often (with its node, for instance) is not started again."""
 
 
-class Observer(Protocol):
-    """Receive the events of a night as they happen."""
-
-    def begun(self, night: Night, to_do: int, checked: int) -> None:
-        """Tell that a night begins, or goes on: `to_do` targets are still to be checked, `checked`
-        checks are in the history.
-        """
+class JobObserver(Protocol):
+    """Receive the events of jobs as they happen."""
 
     def started(self, job: Job) -> None:
         """Tell that a check, or a deeper recording, begins."""
-
-    def ended(self, check: TargetCheck, *, again: bool) -> None:
-        """Tell that a check is in the history; `again`: the target is checked once more."""
-
-    def recording(self, number: int) -> None:
-        """Tell that all checks have ended, and `number` deeper recordings follow."""
-
-    def recorded(self, performed: Performed, why_not: str) -> None:
-        """Tell that a deeper recording has ended.
-
-        `why_not`: why no recording was made, "" if one was made.
-        """
 
     def lost(self, job: Job, why: str) -> None:
         """Tell that a check was cut short through no fault of its target.
@@ -73,6 +56,28 @@ class Observer(Protocol):
     def tick(self) -> None:
         """Refresh a display; called several times a second as long as there is work."""
 
+    def recording(self, number: int) -> None:
+        """Tell that `number` deeper recordings follow."""
+
+    def recorded(self, performed: Performed, why_not: str) -> None:
+        """Tell that a deeper recording has ended.
+
+        `why_not`: why no recording was made, "" if one was made.
+        """
+
+
+class Observer(JobObserver, Protocol):
+    """Receive the events of a night as they happen."""
+
+    def begun(self, night: Night, to_do: int, checked: int) -> None:
+        """Tell that a night begins, or goes on.
+
+        `to_do` targets are still to be checked, `checked` checks are in the history.
+        """
+
+    def ended(self, check: TargetCheck, *, again: bool) -> None:
+        """Tell that a check is in the history; `again`: the target is checked once more."""
+
 
 def check_all(
     jobs: Iterable[Job],
@@ -81,8 +86,9 @@ def check_all(
     observer: Observer,
     retry: Callable[[TargetCheck], Job | None],
 ) -> None:
-    """Make all checks. `retry` returns the next attempt after a check that ended, or None if there
-    is none.
+    """Make all checks.
+
+    `retry` returns the next attempt after a check that ended, or None if there is none.
     """
 
     def record(performed: Performed) -> Job | None:
@@ -98,7 +104,7 @@ def check_all(
 def perform_all(
     jobs: Iterable[Job],
     executor: Executor,
-    observer: Observer,
+    observer: JobObserver,
     done: Callable[[Performed], Job | None],
 ) -> None:
     """Perform all jobs of a night.
@@ -120,7 +126,7 @@ def perform_all(
                 waiting.append(next_job)
 
 
-def _started(waiting: list[Job], executor: Executor, observer: Observer) -> list[Job]:
+def _started(waiting: list[Job], executor: Executor, observer: JobObserver) -> list[Job]:
     """Start the jobs that can begin now; return the jobs that have to wait."""
     left = []
     what_for = ""
@@ -161,8 +167,10 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code: 1 if a target failed the night; 3 if none failed but a target was
-        not run or its check has no verdict; else 0.
+        """Return the exit code of the night.
+
+        It is 1 if a target failed the night; 3 if none failed but a target was not run or its check
+        has no verdict; else 0.
         """
         if not self.failed:
             return ALL_GOOD
@@ -183,12 +191,13 @@ def run(
     """
     prepare(suite.folder)
     refuse_unknown(suite, history)
-    if suite.home_history is not None and suite.home_history.is_file():
-        take_baselines(history, suite.home_history)
-    if options.resume:
-        night = to_resume(history, options.resume)
-    else:
-        night = _new_night(suite, history, executor, options)
+    with shared_history(suite.home_history, history) as shared:
+        if shared is not None and shared is not history:
+            take_baselines(history, shared)
+        if options.resume:
+            night = to_resume(history, options.resume)
+        else:
+            night = _new_night(suite, history, executor, options, shared)
     with claimed_for_this_process(suite, night, twice=options.twice):
         history.begin_night(night)
         retries = retries_of(history, night, options.retries)
@@ -235,8 +244,9 @@ def _deeper(
     executor: Executor,
     observer: Observer,
 ) -> tuple[TargetState, ...]:
-    """Make the deeper recordings that are wanted; return the states, those of failing targets with
-    the first operation that differs from the kept recording.
+    """Make the deeper recordings that are wanted, and return the states.
+
+    The states of failing targets have the first operation that differs from the kept recording.
     """
     by_target = {state.target: state for state in states}
     recordings = deeper.wanted(suite, history, night, history.final(night.id), by_target)
@@ -258,24 +268,45 @@ def _deeper(
     return deeper.with_commits(suite, history, night, with_operations)
 
 
-def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:
-    """Return a new night. Raises UsageError if there is nothing to run."""
-    targets = chosen(suite, history, options)
-    if not targets:
-        raise UsageError(
-            "No target failed when it was last checked.",
-            "`reprocheck suite run` checks all targets.",
-        )
+def _new_night(
+    suite: Suite,
+    history: History,
+    executor: Executor,
+    options: Options,
+    shared: History | None,
+) -> Night:
+    """Return a new night. Raises UsageError if there is nothing to run.
+
+    shared  the history that every shard of the night sees
+    """
+    targets = suite.select(options.names, options.tags)
+    night = draft(suite, history, options.shard, executor.name)
+    if options.shard:
+        mine = share_of_night(targets, night, shared)
+        targets, night = mine.targets, replace(night, shard=mine.name)
+    if options.only_failed:
+        last = history.last_states()
+        targets = tuple(one for one in targets if one.name in last and last[one.name].failed)
+        if not targets:
+            raise UsageError(
+                "No target failed when it was last checked.",
+                "`reprocheck suite run` checks all targets.",
+            )
+    return replace(night, selected=tuple(target.name for target in targets))
+
+
+def draft(suite: Suite, history: History, shard: str, executor: str) -> Night:
+    """Return a night that begins now, without the targets that it selects."""
     now = time.time()
     newest = max((night.id for night in history.nights(last=1)), default="")
     return Night(
         id=new_id(now, newest),
         started=now,
         targets=tuple(target.name for target in suite.targets),
-        selected=tuple(target.name for target in targets),
-        shard=options.shard,
+        selected=(),
+        shard=shard,
         commit=commit_of(suite.file.parent),
-        executor=executor.name,
+        executor=executor,
         reprocheck_version=__version__,
     )
 
@@ -296,7 +327,9 @@ def _plan(
         if why:
             not_run[job.target.name] = why
     can_run = [job for job in jobs if job.target.name not in not_run]
-    return Plan(night=night, jobs=longest_first(can_run, history), checked=checked, not_run=not_run)
+    return Plan(
+        night=night, jobs=longest_first(can_run, history, night), checked=checked, not_run=not_run
+    )
 
 
 def _next_attempt(

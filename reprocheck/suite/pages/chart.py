@@ -34,8 +34,9 @@ Values = tuple[float | None, ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """Hold values that one or more nights share. `x`: their iterations or steps, same length as
-    `y`.
+    """Hold values that one or more nights share.
+
+    `x`: their iterations or steps, same length as `y`.
     """
 
     label: str
@@ -85,8 +86,9 @@ def charts(checks: Sequence[TargetCheck], baseline: bytes, called: str) -> list[
 
 
 def _differences(chart: Chart) -> Iterator[Chart]:
-    """Yield the differences of a chart's lines from its baseline, which are too small to be seen in
-    the chart itself.
+    """Yield the differences of a chart's lines from its baseline.
+
+    They are too small to be seen in the chart itself.
     """
     accepted = [one for one in chart.lines if one.colour == BASELINE]
     if not accepted:
@@ -102,8 +104,9 @@ def _differences(chart: Chart) -> Iterator[Chart]:
 
 
 def _relative(one: Line, known: Mapping[float, float | None]) -> Values:
-    """Return the relative difference at each place; None if the values are equal, or one is
-    missing.
+    """Return the relative difference at each place.
+
+    None if the values are equal, or one is missing.
     """
     differences: list[float | None] = []
     for x, value in zip(one.x, one.y, strict=True):
@@ -132,8 +135,9 @@ def _unpacked(packed: bytes) -> dict[str, Series]:
 
 
 def _chart(name: str, groups: Sequence[_Group], accepted: dict[str, Series], called: str) -> Chart:
-    """Return one series: its different curves, the newest ones in their colours, and the
-    baseline.
+    """Return the chart of one series.
+
+    It has the different curves, the newest ones in their colours, and the baseline.
     """
     by_values: dict[bytes, list[_Group]] = {}
     for group in groups:
@@ -189,8 +193,9 @@ def _stride(length: int) -> int:
 
 
 def data(chart: Chart) -> dict[str, object]:
-    """Return the data that site.js draws: one axis for all lines, with null if a line has no
-    value.
+    """Return the data that site.js draws.
+
+    It is one axis for all lines, with null if a line has no value.
     """
     axis = sorted({x for one in chart.lines for x in one.x})
     lines = []

@@ -62,8 +62,9 @@ def render(report: NightReport) -> bytes:
 
 
 def clean(value: object) -> object:
-    """Convert a value to what JSON can hold: non-finite numbers become null, texts valid
-    Unicode.
+    """Convert a value to what JSON can hold.
+
+    Non-finite numbers become null, texts valid Unicode.
     """
     match value:
         case Mapping():
@@ -143,4 +144,5 @@ def _check(check: TargetCheck | None) -> dict[str, object] | None:
         "source": source_line(SourceLine.of(check.source)),
         "key": {"digest": check.key.digest, "facts": dict(check.key.facts)},
         "beside": dict(check.beside),
+        "measures": dict(check.measures),
     }

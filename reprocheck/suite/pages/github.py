@@ -18,7 +18,7 @@ MOST = 10
 """Annotations of each level that GitHub shows for a step
 (https://github.com/orgs/community/discussions/26680).
 """
-_WARNED = ("intermittent", "known issue", "moved", "slower", "expected drift", "gone")
+_WARNED = ("intermittent", "known issue", "moved", "slower", "larger", "expected drift", "gone")
 """States that are worth a line where they do not fail the night."""
 _IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTIES = _IN_DATA | str.maketrans({":": "%3A", ",": "%2C"})
@@ -64,8 +64,10 @@ def _line(level: str, target: TargetReport) -> str:
 
 
 def _place(target: TargetReport) -> SourceLine | None:
-    """Return the changed line that is suspected, else the line of the first cause, else the first
-    line of the script; None if none is known.
+    """Return the line at which an annotation stands.
+
+    It is the changed line that is suspected, else the line of the first cause, else the first line
+    of the script; None if none is known.
 
     The path is relative to the repository.
     """

@@ -25,15 +25,17 @@ def night_file(night: str) -> str:
 
 
 def to(file: str, root: str) -> str:
-    """Return a link to a file of the site. `root`: the relative path from the page to the site's
-    folder.
+    """Return a link to a file of the site.
+
+    `root`: the relative path from the page to the site's folder.
     """
     return root + quote(valid(file))
 
 
 def report(folder: str, root: str) -> str:
-    """Return a link to the report in a folder of the suite; "" if there is none. `root`: as in
-    `to`.
+    """Return a link to the report in a folder of the suite; "" if there is none.
+
+    `root`: as in `to`.
     """
     if not folder:
         return ""
@@ -41,7 +43,8 @@ def report(folder: str, root: str) -> str:
 
 
 def comparison(target: TargetReport, root: str) -> str:
-    """Return a link to the comparison of a target with the last good night; "" if there is none.
-    `root`: as in `to`.
+    """Return a link to the comparison of a target with the last good night.
+
+    It is "" if there is none. `root`: as in `to`.
     """
     return "" if target.state is None else report(target.state.suspect.report, root)

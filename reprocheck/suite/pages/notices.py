@@ -30,6 +30,7 @@ TOLD: tuple[State, ...] = (
     "intermittent",
     "moved",
     "slower",
+    "larger",
     "gone",
     "not run",
     "fixed",
@@ -166,8 +167,9 @@ class _Delivery:
         threading.Thread(target=self._deliver, daemon=True).start()
 
     def failure(self) -> Iterator[str]:
-        """Yield what went wrong, once sending has ended or took too long; nothing if the notice
-        arrived.
+        """Yield what went wrong, once sending has ended or took too long.
+
+        Yields nothing if the notice arrived.
         """
         left = self.began + self.post.most - time.monotonic()
         if not self.ended.wait(max(0.0, left)):
@@ -256,8 +258,9 @@ def named(url: str) -> str:
 
 
 def host(url: str) -> str:
-    """Return the host of a URL: `https://hooks.example.org`; "" if it is no address of a web
-    server.
+    """Return the host of a URL: `https://hooks.example.org`.
+
+    It is "" if the URL is no address of a web server.
     """
     try:
         parts = urlsplit(url)

@@ -64,8 +64,9 @@ _CALM = ("unchanged", "fixed", "new target")
 
 
 def tone(target: TargetReport) -> str:
-    """Return the tone (colour class) of a target in a night: `good`, `unsure`, `failed` or
-    `bad`.
+    """Return the tone (colour class) of a target in a night.
+
+    It is `good`, `unsure`, `failed` or `bad`.
     """
     if target.failed:
         return "bad"
@@ -98,8 +99,9 @@ class TargetRow:
 
 
 def of_targets(report: NightReport, root: str, past: Past | None = None) -> list[TargetRow]:
-    """Return a row for each target of a night; with bars of the earlier nights if `past` is
-    given.
+    """Return a row for each target of a night.
+
+    It has bars of the earlier nights if `past` is given.
     """
     return [_target(target, root, past) for target in report.targets]
 
@@ -169,8 +171,9 @@ def of_nights(past: Past, root: str) -> list[NightRow]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckRow:
-    """Hold a check's row in the history of a target. `mark`: the number of an environment
-    change.
+    """Hold a check's row in the history of a target.
+
+    `mark`: the number of an environment change.
     """
 
     night: str
@@ -193,8 +196,9 @@ def of_checks(
     changes: Iterable[EnvironmentChange],
     root: str,
 ) -> list[CheckRow]:
-    """Return a row for each attempt, and for each night with a state but no attempt, newest
-    first.
+    """Return a row for each attempt at a target, newest first.
+
+    A night with a state but no attempt has a row, too.
     """
     state_of = {state.night: state for state in states}
     marks = {change.night: str(change.number) for change in changes}

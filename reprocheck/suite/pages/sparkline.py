@@ -12,7 +12,7 @@ STEP = 3
 HEIGHT = 24
 _SHORTEST, _LONGEST = 5, 17
 """Heights of good nights, by their time; a night that failed has the whole height."""
-_UNSURE = ("intermittent", "moved", "slower", "known issue", "drift", "expected drift")
+_UNSURE = ("intermittent", "moved", "slower", "larger", "known issue", "drift", "expected drift")
 KINDS = {
     "good": "good",
     "bad": "failed",

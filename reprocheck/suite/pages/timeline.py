@@ -43,8 +43,9 @@ class EnvironmentChange:
 
 
 def changes(checks: Sequence[TargetCheck]) -> list[EnvironmentChange]:
-    """Return the checks whose environment facts differ from the check before. `checks`: oldest
-    first.
+    """Return the checks whose environment facts differ from the check before.
+
+    `checks`: oldest first.
 
     A check whose script ended before anything was recorded is passed over.
     """
@@ -72,8 +73,9 @@ def svg(
     rows: Sequence[OverviewRow | None],
     marked: Sequence[EnvironmentChange],
 ) -> str:
-    """Draw one bar per night: its colour is the outcome, its height the time; a number marks where
-    the environment changed.
+    """Draw one bar per night.
+
+    Its colour is the outcome, its height the time; a number marks where the environment changed.
     """
     step = (WIDTH - 2 * _LEFT) / len(nights)
     places = {night.id: _LEFT + (place + 0.5) * step for place, night in enumerate(nights)}

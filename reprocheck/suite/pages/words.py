@@ -10,7 +10,8 @@ from reprocheck import rules
 from reprocheck.language import count
 from reprocheck.report.text import UNKNOWN, joined, line, number, printable, seconds, ulps
 from reprocheck.suite.baselines import accept_command
-from reprocheck.suite.changes.words import night
+from reprocheck.suite.changes.words import MEASURES, amount, night
+from reprocheck.suite.measures import known_names
 from reprocheck.suite.model import (
     Difference,
     Night,
@@ -54,8 +55,9 @@ def headline(report: NightReport) -> str:
 
 
 def without_baseline(report: NightReport) -> str:
-    """Say how many targets no baseline holds: `2 of 7 targets have no baseline`; "" if each has
-    one.
+    """Say how many targets no baseline holds.
+
+    `2 of 7 targets have no baseline`; "" if each has one.
     """
     number = len(report.without_baseline)
     if not number:
@@ -83,8 +85,9 @@ def about(night: Night) -> Iterator[Fact]:
 
 
 def title(check: TargetCheck | None) -> str:
-    """Return the verdict of a check: `NOT REPRODUCIBLE (forward)`; `not checked` if there is
-    none.
+    """Return the verdict of a check: `NOT REPRODUCIBLE (forward)`.
+
+    It is `not checked` if there is none.
     """
     if check is None:
         return "not checked"
@@ -111,8 +114,9 @@ def sentence(target: TargetReport) -> str:
 
 
 def _with_reason(check: TargetCheck) -> str:
-    """Return the verdict of a check with its reason; in a text to paste, without quotes from the
-    log.
+    """Return the verdict of a check with its reason.
+
+    In a text to paste the reason is without quotes from the log.
     """
     return joined(": ", title(check), line(check.reason or check.reason_to_paste))
 
@@ -178,8 +182,9 @@ def _of_people(target: ShownTarget) -> Iterator[Fact]:
 
 
 def diff(target: TargetReport) -> str:
-    """Return the lines of the source around the changed line that is suspected; "" if there are
-    none.
+    """Return the lines of the source around the changed line that is suspected.
+
+    It is "" if there are none.
     """
     if target.state is None:
         return ""
@@ -233,6 +238,8 @@ def _of_check(target: TargetReport, check: TargetCheck) -> Iterator[Fact]:
     if target.state is None or not check.good:
         verdict = title(check)  # the sentence about the target has said the reason
     yield "verdict", verdict
+    for name in known_names((check.measures,)):
+        yield MEASURES.get(name, line(name)), amount(name, check.measures[name])
     if check.first_divergence is not None:
         yield "first divergence", f"iteration {check.first_divergence:,}"
     yield "bits", _bits(check)
@@ -288,7 +295,7 @@ def commands(target: TargetReport) -> list[Fact]:
     if target.state.drift:
         accept = accept_command(line(target.name), night=target.state.night)
         steps.append(("Where the new values are right, accept them:", accept))
-    if target.green:
+    if target.green and target.word not in ("slower", "larger"):
         nights = f"--good {shlex.quote(target.green)} --bad {shlex.quote(since(target))}"
         # where the verdict is what changed, it tells good from bad
         by = " --by verdict" if bad is not None else ""

@@ -41,8 +41,9 @@ class Script:
 
 
 def below(folder: Path, start: Path) -> list[Script]:
-    """Return the training scripts below a folder, by path, as they are started in the folder
-    `start`.
+    """Return the training scripts below a folder, by path.
+
+    Each is given as it is started in the folder `start`.
 
     A training script is a program (it has a guard, or acts where it is executed) that imports a
     framework and calls what a training calls. Hidden folders, virtual environments, reports and
@@ -87,8 +88,9 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 
 def _root_of_package(file: SourceFile) -> Path | None:
-    """Return the folder from which a file is started as a module, if it imports from its own
-    package; None if it is started as a script.
+    """Return the folder from which a file is started as a module.
+
+    It is if it imports from its own package; None if it is started as a script.
     """
     for node in ast.walk(file.tree):
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -107,8 +109,9 @@ def _root_of_package(file: SourceFile) -> Path | None:
 
 
 def _is_program(file: SourceFile) -> bool:
-    """Return whether a file has a main guard, or trains or calls its own function at module
-    level.
+    """Return whether a file is a program.
+
+    It is if it has a main guard, or trains or calls its own function at module level.
     """
     if file.has_guard:
         return True

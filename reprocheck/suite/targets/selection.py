@@ -1,4 +1,4 @@
-"""Names of targets, and which targets a command is about: by name, by tag, by shard."""
+"""Names of targets, and which targets a command is about: by name, by tag."""
 
 from __future__ import annotations
 
@@ -17,18 +17,15 @@ from reprocheck.suite.target import Target
 
 FEW = 8
 """Names that an error lists."""
-_SHARD = re.compile(r"(\d+)/(\d+)")
 
 
 def selected(
-    targets: Sequence[Target], names: Sequence[str], tags: Sequence[str], shard: str
+    targets: Sequence[Target], names: Sequence[str], tags: Sequence[str]
 ) -> tuple[Target, ...]:
-    """Return the targets that have one of the names and one of the tags, of that shard, sorted by
-    name.
+    """Return the targets that have one of the names and one of the tags, sorted by name.
 
     names  exact, or patterns of a shell (`resnet*`); a name with brackets is taken as it is first.
            Of a matrix its name without values stands for all. None: all.
-    shard  `2/8`: every target is in exactly one of the eight.
 
     Raises UsageError for a name or tag that no target has.
     """
@@ -46,17 +43,8 @@ def selected(
             known_tags = sorted(set(chain.from_iterable(target.tags for target in targets)))
             raise UsageError(f"No target has the tag {tag!r}.", _instead(tag, known_tags, "tags"))
         with_tag += tagged
-    number, of = 1, 1
-    if shard:
-        found = _SHARD.fullmatch(shard)
-        number, of = map(int, found.groups()) if found else (0, 0)
-        if not 1 <= number <= of:
-            raise UsageError(
-                f"--shard {shard} is no shard.",
-                "Write it as --shard 2/8: the second of eight, from 1.",
-            )
     wanted = sorted(set(with_name).intersection(with_tag or known))
-    return tuple(by_name[name] for name in wanted[number - 1 :: of])
+    return tuple(by_name[name] for name in wanted)
 
 
 def _named(asked: str, known: Sequence[str]) -> list[str]:
@@ -84,8 +72,9 @@ def _instead(asked: str, known: Sequence[str], what: str) -> str:
 
 
 def missing(target: Target) -> SettingsError | None:
-    """Return a file or folder that the target needs and this machine lacks; None if nothing is
-    missing.
+    """Return a file or folder that the target needs and this machine lacks.
+
+    None if nothing is missing.
 
     Modules after `-m` are not checked, because only the interpreter that runs them can find them.
     """

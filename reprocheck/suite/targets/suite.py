@@ -1,11 +1,13 @@
-"""The suite of a settings file: `[tool.reprocheck.suite]` and `[[tool.reprocheck.target]]` of
-pyproject.toml, or `[suite]` and `[[target]]` of reprocheck.toml.
+"""Read the suite of a settings file.
+
+It is `[tool.reprocheck.suite]` and `[[tool.reprocheck.target]]` of pyproject.toml, or `[suite]` and
+`[[target]]` of reprocheck.toml.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,23 +60,21 @@ class Suite:
 
     @property
     def home_history(self) -> Path | None:
-        """Return the history file of the suite itself where this one has a history apart from it;
+        """Return the history file of the suite itself where this one has another history.
+
         None if it has not.
         """
         apart = self.history == f"{_SQLITE}{self.folder / HISTORY}"
         return self.home / HISTORY if self.home and apart else None
 
-    def select(
-        self, names: Sequence[str] = (), tags: Sequence[str] = (), shard: str = ""
-    ) -> tuple[Target, ...]:
-        """Return the targets with one of the names and one of the tags, of the shard `i/n`, by
-        name.
+    def select(self, names: Sequence[str] = (), tags: Sequence[str] = ()) -> tuple[Target, ...]:
+        """Return the targets with one of the names and one of the tags, by name.
 
         names  exact, shell patterns (`resnet*`), or the name of a matrix without its values
 
-        Raises UsageError for a name, tag or shard that is not there.
+        Raises UsageError for a name or tag that is not there.
         """
-        return selected(self.targets, names, tags, shard)
+        return selected(self.targets, names, tags)
 
 
 def load(cwd: Path, folder: Path | None = None) -> Suite:
@@ -114,8 +114,9 @@ def load(cwd: Path, folder: Path | None = None) -> Suite:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Table:
-    """Hold the content of a settings file below `[tool.reprocheck]`, or of a whole
-    reprocheck.toml.
+    """Hold the content of a settings file.
+
+    Of pyproject.toml it is what stands below `[tool.reprocheck]`, else a whole reprocheck.toml.
     """
 
     file: Path
@@ -153,6 +154,7 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
             )
         names.add(target.name)
     _refuse_secrets(targets, place)
+    _refuse_unknown_owners(keys.get("owners", {}), targets, place)
     base = found.file.parent
     home = one_target.absolute(base, keys.get("folder", FOLDER))
     folder = instead or home
@@ -226,6 +228,19 @@ def _refuse_secrets(targets: Sequence[Target], place: str) -> None:
                 )
 
 
+def _refuse_unknown_owners(owners: Iterable[str], targets: Sequence[Target], place: str) -> None:
+    """Raise SettingsError for an owner of webhooks who owns no target: nothing would be sent."""
+    known = sorted({target.owner for target in targets if target.owner})
+    for owner in owners:
+        if owner not in known:
+            meant = nearest(owner, known)
+            question = f"Did you mean {meant}? " if meant else ""
+            raise SettingsError(
+                f"{place}: suite: owners names {owner!r}, and no target has this owner.",
+                f'{question}Write owner = "{owner}" in a target, or remove it from owners.',
+            )
+
+
 _OTHER = {
     "name": "Give it another name: folders, files and commands hold it. A value of a matrix is a"
     " part of the name; a secret belongs in a variable of the shell that starts the night.",
@@ -236,8 +251,9 @@ _OTHER = {
 
 
 def _refuse_folder_around(folder: Path, targets: Sequence[Target], file: Path) -> None:
-    """Raise SettingsError if a training lies inside the suite's folder, because snapshots and
-    copies of the training leave that folder out.
+    """Raise SettingsError if a training lies inside the suite's folder.
+
+    Snapshots and copies of the training leave that folder out.
     """
     for inside in (file.parent, *(target.workdir for target in targets)):
         if inside.is_relative_to(folder):

@@ -21,7 +21,7 @@ _OPTIONS = {option.key: option for option in OPTIONS if option.name not in OF_TH
 _BESIDE = {"workdir": " The folder in which a target starts is `folder`."}
 """What else is said of a setting whose value is not allowed."""
 _NOT_A_DEFAULT = ("name", "run", "matrix", "known_issue", "quarantine")
-_AS_IS = ("expect", "allow", "resources", "owner", "known_issue", "quarantine")
+_AS_IS = ("expect", "resources", "owner", "known_issue", "quarantine")
 """Keys whose values a target has as they are read."""
 _NOT_OFFERED = {"vary": "varied runs"}
 """What a target might ask for and cannot, by the key that one would look for."""
@@ -41,8 +41,9 @@ class Table:
 
 
 def table(values: Mapping[str, object], place: str) -> Table:
-    """Split the keys of a table into the target's own keys and settings of `run`. Raises
-    SettingsError.
+    """Split the keys of a table into the target's own keys and settings of `run`.
+
+    Raises SettingsError.
     """
     own: dict[str, Any] = {}
     options: dict[str, object] = {}
@@ -85,8 +86,10 @@ def defaults(values: Mapping[str, object], place: str) -> Table:
 
 
 def targets(given: Table, default: Table, file: Path) -> Iterator[Target]:
-    """Yield the targets that a table stands for: one, or one for each combination of its matrix;
-    and where it has `resume`, another one behind each, which checks how that training resumes.
+    """Yield the targets that a table stands for.
+
+    It stands for one, or one for each combination of its matrix; and where it has `resume`, another
+    one behind each, which checks how that training resumes.
 
     Raises SettingsError.
     """
@@ -95,8 +98,10 @@ def targets(given: Table, default: Table, file: Path) -> Iterator[Target]:
         yield target
         if resume is not None:
             name = of_resume(target.name)
-            plain = replace(target, expect="reproducible", allow=None)
-            yield replace(plain, name=name, resume=resume, known_issue=None, quarantine="")
+            options = {key: one for key, one in resume.items() if key != "known_issue"}
+            issue = resume.get("known_issue")
+            plain = replace(target, expect="reproducible", allow=None, limits={}, quarantine="")
+            yield replace(plain, name=name, resume=options, known_issue=issue)
 
 
 def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
@@ -115,6 +120,7 @@ def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
         texts += [part for part in parts if isinstance(part, str)]
     matrix.check_placeholders(texts, axes, place)
     the_rest = {key: own[key] for key in _AS_IS if key in own}
+    allow, limits = own.get("allow", (None, {}))
     for values in matrix.combinations(axes):
         yield Target(
             name=of_matrix(own["name"], values),
@@ -122,6 +128,8 @@ def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
             workdir=absolute(file.parent, matrix.fill(folder, values)),
             environment={key: matrix.fill(one, values) for key, one in environment.items()},
             options=_parsed(options, values, place, file.parent),
+            allow=allow,
+            limits=limits,
             tags=tuple(tags),
             values=values,
             file=file,

@@ -29,7 +29,7 @@ _COMMENT = """\
 #   expect = "not_reproducible"        the verdict that counts as good
 #   allow = "tolerance"                how far from the baseline: bits, noise-floor or tolerance
 #   tags = ["vision"]                  for `--tag vision`
-#   resources = { cpus = 4, gpus = 1 } what one check takes of a machine
+#   resources = { cpus = 4, gpus = 1 } what one check takes
 #   matrix = { lr = [0.1, 0.2] }       with {lr} in `run`: one target for each value
 #   resume = true                      checks besides whether it resumes from its checkpoint
 # Keys that all targets share stand in a table of their own: [PREFIXsuite.defaults]
@@ -46,8 +46,9 @@ class Named:
 
 
 def named(scripts: Iterable[Script], folder: Path, taken: Iterable[str]) -> list[Named]:
-    """Return the scripts with unused target names: their paths relative to `folder`, with
-    dashes.
+    """Return the scripts with unused target names.
+
+    The names are their paths relative to `folder`, with dashes.
     """
     used = set(taken)
     found = []
@@ -65,8 +66,9 @@ def named(scripts: Iterable[Script], folder: Path, taken: Iterable[str]) -> list
 
 
 def tables(targets: Sequence[Named], file: Path, *, with_suite: bool) -> str:
-    """Return the text to append to a settings file: the table of the suite if `with_suite`, and a
-    table for each target.
+    """Return the text to append to a settings file.
+
+    It is the table of the suite if `with_suite`, and a table for each target.
     """
     prefix = ""
     if file.name == "pyproject.toml":

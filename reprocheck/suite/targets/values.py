@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, get_args
 
 from reprocheck.errors import SettingsError, UsageError
@@ -14,6 +16,8 @@ from reprocheck.suite.model import Allow, KnownIssue, Resources
 from reprocheck.suite.targets import selection
 
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+_CURVES = "curves"
+"""The key of `allow` for all curves, where it is a table."""
 EXPECTED = ("reproducible", "not_reproducible")
 """Verdicts that a target may expect, as report.json names them."""
 
@@ -27,8 +31,9 @@ class Kind:
 
 
 def read(kind: Kind, key: str, value: object, place: str) -> Any:
-    """Return the parsed value of a key. `place`: the name of the table in errors. Raises
-    SettingsError.
+    """Return the parsed value of a key.
+
+    `place`: the name of the table in errors. Raises SettingsError.
     """
     try:
         return kind.parse(value)
@@ -50,8 +55,9 @@ def shown(value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """Format a plain value as on a command line. Raises ValueError for a table, a list or a
-    date.
+    """Format a plain value as on a command line.
+
+    Raises ValueError for a table, a list or a date.
     """
     if isinstance(value, bool):
         return str(value).lower()
@@ -111,18 +117,43 @@ def _one_of(*choices: str) -> Kind:
     return Kind(allowed=f"one of {', '.join(choices)}", parse=parse)
 
 
+def _allow(value: object) -> tuple[Allow | None, dict[str, float]]:
+    """Return how far all curves may be from the baseline, and the limits of what is named."""
+    given = {_CURVES: value} if isinstance(value, str) else dict(_table(value))
+    curves = given.pop(_CURVES, None)
+    if curves is not None and curves not in get_args(Allow):
+        raise ValueError(f"{_CURVES} is one of {', '.join(get_args(Allow))}")
+    limits = {name: _share(name, one) for name, one in given.items()}
+    return curves, limits  # type: ignore[return-value]
+
+
+def _share(name: str, value: object) -> float:
+    """Return a relative limit: `5 %` or `1e-4`."""
+    text = as_text(value).strip()
+    try:
+        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise ValueError(f'{name} is a relative limit, such as "5 %" or "1e-4"')
+    return number
+
+
 def _resources(value: object) -> Resources:
     table = _table(value)
-    if not set(table) <= {"cpus", "gpus", "npus"}:
-        raise ValueError("it names something else")
+    unknown = next((key for key in table if key not in OF_RESOURCES), None)
+    if unknown is not None:
+        raise ValueError(f"it has no key {unknown}; its keys are {', '.join(OF_RESOURCES)}")
     numbers = {key: _count(key, one) for key, one in table.items()}
     return Resources(**numbers)  # type: ignore[arg-type]
 
 
 def _count(key: str, value: object) -> float:
     allowed_types = (int, float) if key == "cpus" else (int,)
-    if isinstance(value, bool) or not isinstance(value, allowed_types) or value < 0:
-        raise ValueError(f"{key} is a number of at least 0, of accelerators a whole one")
+    least = OF_RESOURCES[key]
+    if isinstance(value, bool) or not isinstance(value, allowed_types) or not least <= value < inf:
+        whole = "" if key == "cpus" else "whole "
+        raise ValueError(f"{key} is a {whole}number of at least {least}")
     return value
 
 
@@ -185,6 +216,12 @@ def _nights(value: object) -> int | None:
 
 
 TABLE = Kind(allowed="a table", parse=_table)
+_KNOWN_ISSUE = Kind(
+    allowed='a table, such as { why = "PyTorch 1234", until = 2026-12-31 }', parse=_known_issue
+)
+
+OF_RESOURCES: Mapping[str, int] = {"cpus": 0, "gpus": 0, "npus": 0, "nodes": 1, "minutes": 1}
+"""What a target may ask for, and how much at least."""
 
 OF_A_RESUME: Mapping[str, Kind] = {
     "with": Kind(allowed='a text, such as "--resume {checkpoint}"', parse=_text),
@@ -196,8 +233,9 @@ OF_A_RESUME: Mapping[str, Kind] = {
     "ranks": Kind(allowed="a number of ranks", parse=_from_one),
     "steps": Kind(allowed="a number of iterations", parse=_from_one),
     "go-on": Kind(allowed="a number of iterations", parse=_from_one),
+    "known_issue": _KNOWN_ISSUE,
 }
-"""Options of `reprocheck resume` that a target may have."""
+"""Options of `reprocheck resume` that a target may have, and its own known issue."""
 
 OF_A_TARGET: Mapping[str, Kind] = {
     "name": Kind(allowed=selection.ALLOWED, parse=_name),
@@ -209,16 +247,19 @@ OF_A_TARGET: Mapping[str, Kind] = {
         allowed='a table of variables, such as { DATA = "/data" }', parse=_environment
     ),
     "expect": _one_of(*EXPECTED),
-    "allow": _one_of(*get_args(Allow)),
+    "allow": Kind(
+        allowed=f"one of {', '.join(get_args(Allow))}, or a table of limits, such as"
+        ' { memory = "5 %", seconds = "20 %", val_loss = "1e-4" }',
+        parse=_allow,
+    ),
     "tags": Kind(allowed="a text or a list of texts", parse=_texts),
     "resources": Kind(
-        allowed="a table with cpus, gpus and npus, such as { cpus = 4, gpus = 1 }", parse=_resources
+        allowed="a table with cpus, gpus, npus, nodes and minutes, such as { cpus = 4, gpus = 1 }",
+        parse=_resources,
     ),
     "matrix": TABLE,
     "owner": Kind(allowed='a name, such as "@ada"', parse=_text),
-    "known_issue": Kind(
-        allowed='a table, such as { why = "PyTorch 1234", until = 2026-12-31 }', parse=_known_issue
-    ),
+    "known_issue": _KNOWN_ISSUE,
     "quarantine": Kind(allowed="a text: why it comes and goes", parse=_text),
     "resume": Kind(
         allowed='true, or a table such as { with = "--resume {checkpoint}", go-on = 20 }',

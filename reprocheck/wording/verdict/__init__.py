@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from reprocheck.model import Check, Comparison, Divergence, Verdict
+from reprocheck.wording import mirrors as mirrors
 from reprocheck.wording.say import in_english
 from reprocheck.wording.verdict import caveats as caveats
 from reprocheck.wording.verdict.headline import statement, title

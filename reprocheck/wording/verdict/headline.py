@@ -18,6 +18,7 @@ from reprocheck.wording.verdict.numbers import apart, sizes, where
 _TITLES: Mapping[VerdictName, str] = {
     "reproducible": mark("REPRODUCIBLE"),
     "not_reproducible": mark("NOT REPRODUCIBLE"),
+    "seed_without_effect": mark("SEED WITHOUT EFFECT"),
     "inconclusive": mark("INCONCLUSIVE"),
     "script_failed": mark("SCRIPT FAILED"),
     "timed_out": mark("TIMED OUT"),

@@ -9,7 +9,14 @@ from operator import attrgetter
 from reprocheck.language import form, mark, tr
 from reprocheck.language.letters import capital
 from reprocheck.language.ranks import named
-from reprocheck.model import SERIES_RULE, Comparison, Divergence, SeriesComparison, Verdict
+from reprocheck.model import (
+    MIRRORS_RULE,
+    SERIES_RULE,
+    Comparison,
+    Divergence,
+    SeriesComparison,
+    Verdict,
+)
 from reprocheck.model.statements import verdict as statements
 from reprocheck.wording.say import in_english, say
 from reprocheck.wording.verdict.numbers import pair, sizes, where
@@ -55,6 +62,8 @@ def reason(verdict: Verdict) -> str:
 
 def _broken(verdict: Verdict, rule: str) -> str:
     """Say what violates a rule of `--fail-on`."""
+    if rule == MIRRORS_RULE:
+        return in_english(verdict.mirrors.faults[0]).removesuffix(".")
     if not rule.startswith(SERIES_RULE):
         iteration = verdict.bitwise.first_iteration
         if rule == "any-iteration":

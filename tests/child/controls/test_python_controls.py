@@ -260,17 +260,21 @@ def test_a_control_can_leave_a_place_alone_and_the_others_keep_their_numbers(
 def test_what_the_system_gives_is_left_alone_at_a_place_and_fixed_at_others(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(
-        "import json, os, random\nfirst = os.urandom(4).hex()\nsecond = os.urandom(4).hex()\n"
+        "import json, os, random, tempfile, uuid\n"
+        "first = os.urandom(4).hex()\nsecond = os.urandom(4).hex()\n"
         "third = random.Random().random()\nfourth = random.Random().random()\n"
-        "print(json.dumps([first, second, third, fourth]))\n"
+        "fifth = uuid.uuid1().hex\nsixth = uuid.uuid1().hex\n"
+        "seventh = tempfile.mkdtemp()\neighth = tempfile.mkdtemp()\n"
+        "drawn = [first, second, third, fourth, fifth, sixth, seventh, eighth]\n"
+        "print(json.dumps([str(one).rpartition('/')[2] for one in drawn]))\n"
     )
-    places = [f"entropy@{script}:{line}" for line in (2, 4)]
+    places = [f"entropy@{script}:{line}" for line in (2, 4, 6, 8)]
     whole = under(tmp_path / "whole", [str(script)], "entropy").seen
     one, two = (
         under(tmp_path / name, [str(script)], "entropy", spared=places).seen
         for name in ("one", "two")
     )
-    assert [len({*values}) for values in zip(whole, one, two, strict=True)] == [3, 1, 3, 1]
+    assert [len({*values}) for values in zip(whole, one, two, strict=True)] == [3, 1] * 4
 
 
 def test_workers_repeat_what_they_draw_and_pools_keep_the_order(tmp_path: Path) -> None:

@@ -72,11 +72,29 @@ def test_a_program_reads_them_as_json(folder: Path, capsys: pytest.CaptureFixtur
         "expect": "not_reproducible",
         "allow": None,
         "tags": ["vision"],
-        "resources": {"cpus": 1.0, "gpus": 2, "npus": 0},
+        "resources": {"cpus": 1.0, "gpus": 2, "npus": 0, "nodes": 1, "minutes": 0},
         "matrix": {},
         "resume": None,
     }
     assert document["targets"][0]["matrix"] == {"lr": "0.1"}
+
+
+def test_each_row_for_slurm_has_the_options_of_a_job(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = SUITE.replace(
+        "{ gpus = 2 }", "{ cpus = 1.5, gpus = 2, npus = 1, nodes = 4, minutes = 90 }"
+    )
+    (folder / "reprocheck.toml").write_text(text)
+    assert main(["suite", "list", "--format", "sbatch"]) == 0
+    first, _, last = capsys.readouterr().out.splitlines()
+    name, *rest = first.split()
+    assert name.startswith("--job-name=lm-lr=0.1-")
+    assert rest == ["--nodes=1", "--ntasks-per-node=1", "--cpus-per-task=1"]
+    assert last == (
+        "--job-name=resnet --nodes=4 --ntasks-per-node=1 --cpus-per-task=2 --gpus-per-node=2"
+        " --gres=npu:1 --time=90"
+    )
 
 
 def test_what_is_not_there_is_an_error_behind_the_table(
@@ -91,4 +109,4 @@ def test_what_is_not_there_is_an_error_behind_the_table(
 
 def test_another_format_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["suite", "list", "--format", "xml"]) == 2
-    assert "Take text or json." in capsys.readouterr().err
+    assert "Take text, json or sbatch." in capsys.readouterr().err

@@ -49,6 +49,8 @@ LINES = [
     '{"e":"irregular","n":1,"u":true}',
     '{"e":"open","p":"a.txt","m":"r"}',
     '{"e":"control","c":"seed","w":"torch","n":1,"v":0,"l":"train.py:3"}',
+    '{"e":"seeding","n":1,"w":"torch.manual_seed","v":"0","l":"train.py:3","g":["torch"]}',
+    '{"e":"drawn","n":1,"i":1}',
     '{"e":"override","c":"seed","w":"torch","old":1,"new":2}',
     '{"e":"caveat","code":"x","text":"y"}',
     '{"e":"problem","where":"x","error":"y"}',

@@ -164,7 +164,7 @@ def test_a_shard_takes_what_the_history_knows_and_leaves_the_file_alone(
     before = file.read_bytes()
     with open_history(f"sqlite:///{tmp_path}/shard.sqlite", baselines=file) as shard:
         for _ in range(2):
-            take_baselines(shard, tmp_path / "history.sqlite")
+            take_baselines(shard, history)
             assert shard.baselines() == history.baselines()
             assert shard.recorded_baselines() == history.recorded_baselines()
     assert file.read_bytes() == before

@@ -10,7 +10,7 @@ from tempfile import gettempdir
 import pytest
 
 from reprocheck.errors import UsageError
-from reprocheck.suite.bisect.checking import temporary_folder
+from reprocheck.suite.bisect.checkout import temporary_folder
 from reprocheck.suite.bisect.result import Bisected
 from reprocheck.suite.history import open_history
 from reprocheck.suite.model import Night, TargetCheck

@@ -18,6 +18,7 @@ from reprocheck.suite.history.shards import (
     Share,
     bring_kept,
     bringing,
+    first_of,
     join,
     merge,
     ranges,
@@ -148,6 +149,7 @@ def test_a_missing_shard_is_named_and_joins_later(url: str, tmp_path: Path) -> N
         {"started": night(1).started + 13 * HOUR},
         {"shard": f"1/{SHARDS}"},
         {"shard": "2/9"},
+        {"shard": "2/4@1f3c9a0b"},
         {"ended": None},
     ],
     ids=lambda given: next(iter(given)),
@@ -160,6 +162,25 @@ def test_what_is_no_shard_of_the_same_night_stays_a_night(
         history.begin_night(shard(2, **other))
         assert join(history) == ()
         assert len(history.nights()) == 2
+
+
+def test_all_shards_see_what_had_ended_before_the_first_of_them_began(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    first, second = shard(1, day=2, shard="1/2"), shard(2, day=2, shard="2/2")
+    earlier, later = min(first, second, key=one_id), max(first, second, key=one_id)
+    with open_history(sqlite_url) as history:
+        for one, seconds in ((night(1), 5.0), (earlier, 90.0)):
+            history.begin_night(one)
+            history.add(check(one, "t0", started=one.started, seconds=seconds))
+        assert first_of(history, later).id == earlier.id
+        assert history.seconds(["t0", "t1"], 3, before=earlier) == {"t0": 5.0}
+        alone = replace(later, commit="another")
+        assert first_of(history, alone) == alone
+
+
+def one_id(one: Night) -> str:
+    return one.id
 
 
 def test_shards_of_several_nights_find_their_own(sqlite_url: str, tmp_path: Path) -> None:

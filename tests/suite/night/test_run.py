@@ -209,11 +209,12 @@ def test_what_took_longest_begins_first(
     _, first = night(suite, history, reports)
     last = history.nights()[-1].id
     assert [name for name, _ in first.started] == [*NAMES]
-    took = {"a": 1.0, "b": 30.0, "c": 2.0}
+    took = {"a": 1000.0, "b": 3000.0, "c": 2000.0}
     for check in history.checks(night=last):
         later = f"{last}-later"
         history.begin_night(replace(history.night(last), id=later, ended=2.0))
-        history.add(replace(check, night=later, seconds=took[check.target]))
+        took_before = replace(check, started=check.started - 4000, seconds=took[check.target])
+        history.add(replace(took_before, night=later))
     _, second = night(suite, history, reports)
     assert [name for name, _ in second.started] == ["b", "c", "a"]
 

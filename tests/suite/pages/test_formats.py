@@ -23,6 +23,8 @@ from reprocheck.suite.pages import FORMATS, github, markdown, words, write
 from reprocheck.suite.reports import ordered, read, shown
 from tests.suite.pages.samples import (
     FAILS,
+    MEASURED,
+    MEASURES,
     SAMPLES,
     SENTENCES,
     WORKDIR,
@@ -90,6 +92,7 @@ def test_a_target_is_a_test_case_with_the_word_of_its_state() -> None:
         "intermittent": ["system-out", "flakyFailure"],
         "moved": ["system-out"],
         "slower": ["system-out"],
+        "larger": ["system-out"],
         "gone": ["skipped"],
         "not-run": ["skipped"],
         "fixed": ["system-out"],
@@ -100,7 +103,7 @@ def test_a_target_is_a_test_case_with_the_word_of_its_state() -> None:
     }
     suite = ElementTree.fromstring(rendered("junit", one_of_each())).find("testsuite")
     assert suite is not None
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("13", "3", "3")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("14", "3", "3")
     failure = suite.find("testcase/failure")
     assert failure is not None and failure.get("type") == "new failure"
     assert "encoder.blocks.0.dropout" in (failure.text or "")
@@ -140,6 +143,21 @@ def test_json_says_what_changed_and_how_far_the_curve_is_off() -> None:
     assert by_name["intermittent"]["attempts"] == 2
 
 
+def test_every_format_says_what_a_check_took() -> None:
+    report = one_of_each()
+    drifted = report.named("drift")
+    assert drifted is not None
+    document = json.loads(rendered("json", report))
+    (of_json,) = (one for one in document["targets"] if one["name"] == "drift")
+    assert of_json["check"]["measures"] == MEASURES
+    markdown_text, junit_text = rendered("md", report), rendered("junit", report)
+    issue = markdown.issue(report.night, drifted).decode()
+    for name, said in MEASURED.items():
+        assert f"- {name}: {said}" in markdown_text and f"- {name}: {said}" in issue
+        assert f"{name}: {said}" in junit_text
+        assert (name, said) in words.facts(drifted), "the page and `suite show` draw these"
+
+
 def test_numbers_that_are_not_finite_are_null() -> None:
     document = json.loads(rendered("json", SAMPLES["hostile"]()))
     difference = document["targets"][0]["drift"][0]
@@ -173,8 +191,8 @@ def test_the_summary_has_the_words_of_every_state_those_that_fail_first() -> Non
     places = [text.index(f"| {word.replace(' ', '-')} |") for word in ORDER]
     assert places == sorted(places)
     assert all(f"| **{word}** |" in text for word in FAILS)
-    assert "3 of 13 targets fail" in text
-    assert "- 11 of 13 targets have no baseline" in text
+    assert "3 of 14 targets fail" in text
+    assert "- 12 of 14 targets have no baseline" in text
     drift = text[text.index("### drift: drift") :]
     for said in (
         "differs from step 3 on: 0.50000006 against 0.5 (1 ULP)",
@@ -279,7 +297,7 @@ def test_no_more_annotations_than_github_shows() -> None:
     assert len(lines) == github.MOST
     assert lines[-1].startswith("::error title=991 more targets::991 more, among them model-0009")
     warned = rendered("github", one_of_each()).splitlines()
-    assert [line.split(" ", 1)[0] for line in warned] == ["::error"] * 3 + ["::warning"] * 6
+    assert [line.split(" ", 1)[0] for line in warned] == ["::error"] * 3 + ["::warning"] * 7
 
 
 # ------------------------------------------------------------------------------ reading and writing

@@ -81,12 +81,13 @@ def test_what_changed_is_posted_once_as_json() -> None:
         ("intermittent", "intermittent"),
         ("moved", "moved"),
         ("slower", "slower"),
+        ("larger", "larger"),
         ("gone", "gone"),
         ("fixed", "fixed"),
     ], "what still fails and what is expected wakes nobody"
     assert body["failed"] == 3 and body["states"]["unchanged"] == 1 and body["more"] == 0
     assert body["changes"][1]["operation"] == "aten.addmm in encoder.blocks.0, iteration 3"
-    assert body["text"].startswith("reprocheck suite: 3 of 13 targets fail in night 2026-")
+    assert body["text"].startswith("reprocheck suite: 3 of 14 targets fail in night 2026-")
     assert "\n- drift: drift. " in body["text"]
 
 

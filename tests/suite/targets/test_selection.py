@@ -1,4 +1,4 @@
-"""Targets by name, tag and shard."""
+"""Targets by name and tag."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def suite(names: dict[str, tuple[str, ...]]) -> Suite:
     )
 
 
-def chosen(names: list[str] = [], tags: list[str] = [], shard: str = "") -> list[str]:  # noqa: B006
-    return [target.name for target in suite(TARGETS).select(names, tags, shard)]
+def chosen(names: list[str] = [], tags: list[str] = []) -> list[str]:  # noqa: B006
+    return [target.name for target in suite(TARGETS).select(names, tags)]
 
 
 def test_all_targets_are_selected_by_name_where_nothing_is_asked() -> None:
@@ -65,21 +65,6 @@ def test_an_unknown_name_or_tag_is_answered_with_the_nearest(
     with pytest.raises(UsageError) as caught:
         chosen(names, tags)
     assert said in caught.value.fix
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 40])
-def test_every_target_is_in_exactly_one_shard(count: int) -> None:
-    many = suite({f"t{number}": () for number in range(31)})
-    shards = [many.select(shard=f"{number}/{count}") for number in range(1, count + 1)]
-    together = sorted(target.name for shard in shards for target in shard)
-    assert together == sorted(target.name for target in many.targets)
-    assert max(map(len, shards)) - min(map(len, shards)) <= 1
-
-
-@pytest.mark.parametrize("shard", ["0/4", "5/4", "1", "a/b", "1/0", "-1/4"])
-def test_a_shard_that_is_none_is_refused(shard: str) -> None:
-    with pytest.raises(UsageError, match="is no shard"):
-        chosen(shard=shard)
 
 
 def test_a_suite_without_targets_says_how_to_write_them() -> None:

@@ -71,6 +71,22 @@ def test_every_key_reaches_its_target(tmp_path: Path) -> None:
     assert (ddp.expect, ddp.allow, ddp.resources) == ("reproducible", None, Resources())
 
 
+def test_allow_may_be_a_table_of_limits_and_a_resume_has_its_own_known_issue(
+    tmp_path: Path,
+) -> None:
+    suite = suite_of(
+        '[[target]]\nname = "a"\nrun = "a.py"\nallow.curves = "tolerance"\nallow.memory = "5 %"\n'
+        'allow."val_loss" = 1e-4\nknown_issue = { why = "x", until = 2026-12-31 }\n'
+        'resume = { go-on = 3, known_issue = { why = "the loader", until = 2027-01-31 } }\n',
+        tmp_path,
+    )
+    training, resume = suite.targets
+    assert training.allow == "tolerance"
+    assert training.limits == {"memory": 0.05, "val_loss": 1e-4}
+    assert (resume.allow, resume.limits, resume.resume) == (None, {}, {"go-on": 3})
+    assert resume.known_issue == KnownIssue(why="the loader", until="2027-01-31")
+
+
 @pytest.mark.parametrize("day", ["2026-12-31", '"2026-12-31"'])
 def test_people_are_named_in_the_suite(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, day: str
@@ -240,9 +256,28 @@ MISTAKES = {
     "an option twice": (target('fail-on = "bitwise"\nfail_on = "checks"'), "fail-on stands", "one"),
     "decided by the suite": (target('output = "x"'), "a suite decides output", "Remove it"),
     "expectation": (target('expect = "fine"'), 'expect = "fine" is not', "not_reproducible"),
+    "limit": (
+        target('allow = { memory = "much" }'),
+        "memory is a relative limit",
+        "or a table of limits",
+    ),
     "allowance": (target('allow = "bit"'), 'allow = "bit" is not', "bits, tolerance"),
-    "resources": (target("resources = { gpus = 0.5 }"), "gpus is a number", "cpus, gpus and npus"),
-    "other resources": (target("resources = { tpus = 1 }"), "something else", "npus"),
+    "resources": (
+        target("resources = { gpus = 0.5 }"),
+        "gpus is a whole number",
+        "cpus, gpus, npus",
+    ),
+    "other resources": (target("resources = { tpus = 1 }"), "no key tpus", "npus"),
+    "nodes": (
+        target("resources = { nodes = 0 }"),
+        "nodes is a whole number of at least 1",
+        "nodes",
+    ),
+    "an owner without a target": (
+        '[suite]\nowners = { "@adda" = "https://example.org" }\n' + target('owner = "@ada"'),
+        "suite: owners names '@adda'",
+        "Did you mean @ada?",
+    ),
     "environment": (target('environment = "A=1"'), "environment", "a table of variables"),
     "tags": (target("tags = 3"), "tags = 3 is not allowed", "a text or a list"),
     "no name": ('[[target]]\nrun = "a.py"\n', "target 1 has no name", "name ="),

@@ -41,6 +41,7 @@ PARTS = (
     ("memory", ("fill-memory",)),
     ("variations", VARIATIONS),
     ("arrival", ("arrival",)),
+    ("seeding_calls", ("seeding",)),
 )
 """Modules of this package and the controls and variations that need them; none: all."""
 

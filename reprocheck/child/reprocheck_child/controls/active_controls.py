@@ -17,7 +17,7 @@ from .entropy import stream
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
     from typing import Any, Mapping
 
 RANKS = ("RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
@@ -191,12 +191,12 @@ class Active:
 
     def users_module(self, skip: int = 1) -> bool:
         """Return whether the calling frame belongs to the user's own modules."""
-        frame = _above(skip)
+        frame = _caller(skip)
         return frame is not None and bool(self._users(frame))
 
     def asked_by_user(self, skip: int = 1, through: tuple[str, ...] = SEEDERS) -> bool:
         """Return whether the user's modules call, directly or through the modules `through`."""
-        frame = _above(skip)
+        frame = _caller(skip)
         while frame is not None and _within(str(frame.f_globals.get("__name__")), through):
             frame = frame.f_back
         return frame is not None and bool(self._users(frame))
@@ -211,6 +211,18 @@ class Active:
     def line(self, skip: int = 1) -> str:
         """Return `file:line` of the innermost frame of the user's code; "" if there is none."""
         return self._line(_above(skip))[0]
+
+    def line_at(self, frame: FrameType) -> str:
+        """Return `file:line` of a frame; "" if it is not the user's, or has no line in a file."""
+        name = self._users(frame)
+        return "%s:%d" % (name, frame.f_lineno) if name and user_files.has_line(frame) else ""
+
+    def line_of_code(self, code: CodeType) -> str:
+        """Return `file:line` where a function of the user's is defined; "" for other code."""
+        name = user_files.name_of(
+            code.co_filename, self._inside, self._foreign, self.recorder.masked
+        )
+        return "%s:%d" % (name, code.co_firstlineno) if name else ""
 
     def _line(self, frame: FrameType | None) -> tuple[str, str]:
         """Return (`file:line` of the user, how the library could take a seed) from a frame on.
@@ -382,6 +394,20 @@ def _starter() -> str:
         ),
         "",
     )
+
+
+_OWN = __name__.rpartition(".")[0] + "."
+
+
+def _caller(skip: int) -> FrameType | None:
+    """Return the frame as `_above` does, without those of controls.
+
+    Where two controls wrap one function, the outer one calls the inner one.
+    """
+    frame = _above(skip + 1)
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(_OWN):
+        frame = frame.f_back
+    return frame
 
 
 def _above(skip: int) -> FrameType | None:

@@ -16,7 +16,7 @@ import time
 from itertools import count
 
 from ..recorder import import_hook
-from ..recorder.hooking import like, replace
+from ..recorder.hooking import like, replace, set_attribute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ def _datetime(active: Active, clock: Clock, module: Any) -> None:
         return instant.replace(microsecond=nanoseconds % _SECOND // 1000)
 
     for name, method, real in (("now", now, real_now), ("utcnow", utcnow, real_utcnow)):
-        _put(kind, name, classmethod(like(method, real)))
-    _put(module.date, "today", classmethod(like(today, real_today)))
+        set_attribute(kind, name, classmethod(like(method, real)))
+    set_attribute(module.date, "today", classmethod(like(today, real_today)))
 
 
 def _seconds(nanoseconds: int) -> float:
@@ -179,21 +179,3 @@ def _seconds(nanoseconds: int) -> float:
 
 def _bound(descriptor: Any, cls: Any) -> Any:
     return descriptor.__get__(None, cls)
-
-
-def _put(kind: type, name: str, value: Any) -> None:
-    """Set an attribute of a class, also of a C type, which refuses `setattr`."""
-    try:
-        setattr(kind, name, value)
-    except TypeError:
-        import ctypes
-        import gc
-
-        # what the proxy `__dict__` of a C type stands for; methods are cached until told otherwise
-        (entries,) = [
-            referent for referent in gc.get_referents(kind.__dict__) if type(referent) is dict
-        ]
-        entries[name] = value
-        ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
-    if kind.__dict__[name] is not value:
-        raise TypeError("the class keeps its own " + name)

@@ -144,8 +144,10 @@ def _timed(
     def uuid(*args: Any, **kwargs: Any) -> Any:
         if not active.asked_by_user():
             return real(*args, **kwargs)
-        active.touched(NAME, "uuid." + name)
         number = int.from_bytes(active.bytes(NAME, name, 16), "big")
+        if active.spares(NAME):  # the others keep their numbers
+            return real(*args, **kwargs)
+        active.touched(NAME, "uuid." + name)
         return module.UUID(
             int=number & ~(0xF << 76) & ~(0xC000 << 48) | version << 76 | 0x8000 << 48
         )
@@ -161,8 +163,10 @@ def _tempfile(active: Active, module: Any) -> None:
         def following(self: Any) -> str:
             if not active.asked_by_user():
                 return real(self)
-            active.touched(NAME, "names of temporary files")
             drawn = active.bytes(NAME, "tempfile", 8)
+            if active.spares(NAME):  # the others keep their names
+                return real(self)
+            active.touched(NAME, "names of temporary files")
             return "".join(names.characters[byte % len(names.characters)] for byte in drawn)
 
         return following

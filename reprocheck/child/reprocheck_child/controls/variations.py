@@ -12,7 +12,7 @@ import time
 from functools import partial
 
 from ..recorder import import_hook
-from ..recorder.hooking import guarded, replace
+from ..recorder.hooking import guarded, like, replace, set_attribute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,10 +130,32 @@ def _timezone(active: Active) -> None:
 
     for name in ("localtime", "mktime", "ctime", "strftime", "asctime"):
         replace(time, name, counting("time." + name))
+    import_hook.when_imported("datetime", partial(_local_dates, active))
+
+
+def _local_dates(active: Active, module: Any) -> None:
+    """Count the calls of the user's modules that make a date of local time."""
+
+    def counted(kind: Any, name: str) -> Any:
+        real = kind.__dict__[name]
+
+        def local(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if active.users_module():
+                active.touched("timezone", kind.__name__ + "." + name)
+            return real.__get__(None, cls)(*args, **kwargs)
+
+        return classmethod(like(local, real))
+
+    for kind, names in (
+        (module.datetime, ("now", "fromtimestamp")),
+        (module.date, ("today", "fromtimestamp")),
+    ):
+        for name in names:
+            set_attribute(kind, name, counted(kind, name))
 
 
 def _path(active: Active) -> None:
-    """Count the calls of the user's code that ask for the working directory."""
+    """Count the calls of the user's code that ask for the working directory or a whole path."""
 
     def make(real: Callable[[], str]) -> Callable[[], str]:
         def getcwd() -> str:
@@ -143,7 +165,17 @@ def _path(active: Active) -> None:
 
         return getcwd
 
+    def whole(real: Callable[..., str]) -> Callable[..., str]:
+        def path(*args: Any, **kwargs: Any) -> str:
+            if active.asked_by_user(through=("pathlib",)):
+                active.touched("path", "os.path." + real.__name__)
+            return real(*args, **kwargs)
+
+        return path
+
     replace(os, "getcwd", make)
+    replace(os.path, "abspath", whole)
+    replace(os.path, "realpath", whole)
 
 
 def _address(active: Active) -> None:

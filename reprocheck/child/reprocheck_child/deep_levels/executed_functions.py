@@ -68,6 +68,7 @@ class Reached:
         self._waiting: list[tuple[Any, CodeType]] = []  # a counter, and the code that it counts
         self._known: set[int] = set()
         self._modules = 0
+        self._looked_at: set[str] = set()  # names of modules
         self._files: set[str] = set()
         # the user's code on the stack when it was last looked at, each with its line
         self._stood: list[Any] = []
@@ -152,14 +153,18 @@ class Reached:
         self._modules = len(modules)
         fresh: list[str] = []
         for name, module in modules:
+            if name in self._looked_at:
+                continue
             namespace = _held(module)
             file = _file(name, namespace)
             shown = file and self._name_of(file)
-            if not shown or shown in self._files:
-                continue
             # set by `importlib` while a module is executed
-            if getattr(namespace.get("__spec__"), "_initializing", False):
+            if shown and getattr(namespace.get("__spec__"), "_initializing", False):
                 self._modules = -1  # it is under way: look again
+                continue
+            if file:
+                self._looked_at.add(name)
+            if not shown or shown in self._files:
                 continue
             self._files.add(shown)
             self._add(module, os.path.abspath(file))

@@ -78,6 +78,8 @@ class Deep:
     """
     boundary: Any = None
     """What a resume is judged by, where that is asked for."""
+    mirrors: Any = None
+    """Records what should not be the same twice in one run; set by the adapter."""
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
@@ -155,8 +157,6 @@ class Deep:
         if self.hooks.gone:
             return
         try:
-            if len(self._gathered) >= _GATHERED:
-                self.flush()
             grouping = self.grouping
             iteration = len(grouping.ends) + 1
             # Facts of a backward pass belong to the iteration of its loss, even if the loss has
@@ -167,9 +167,9 @@ class Deep:
             # Asked at a few facts of a step, and at each that comes for the first time: to look at
             # the stack takes longer than all the rest of a fact.
             if r in _ASKING or key not in self._places:
+                self._reach(r, iteration)
                 if len(self._places) < _MOST_PATHS:
                     self._places.add(key)
-                self._reach(r, iteration)
             if iteration != self._iteration:
                 self._counts.clear()
                 self._iteration = iteration
@@ -182,24 +182,16 @@ class Deep:
             event.update(keys)
             if r in _SPECIAL:
                 self._prepare(r, place, event)
-            waits = texts = False
-            plain_paths = self._plain_paths
+            waits = read is not None
             for name in _VALUES:
-                for path, value in keys.get(name, ()):
-                    if type(value) is not dict:  # it is still to be read off a device
-                        waits = True
-                    elif type(value.get("v")) is str:
-                        texts = True
-                    if path and path not in plain_paths:
-                        texts = True
-            if texts:
-                self._mask(event)
-            if "idx" in keys and not _NUMBERS.issuperset(map(type, keys["idx"] or ())):
-                event["idx"] = self._indices(keys["idx"])
-            if waits or read is not None:
+                for _, value in keys.get(name, ()):
+                    waits |= type(value) is not dict  # it is still to be read off a device
+            if waits:
                 self._defer(event, read)
                 return
             self._gathered.append(event)
+            if len(self._gathered) > _GATHERED:
+                self.flush()
         except Exception as error:
             self.recorder.problem("recording " + r, error)
 
@@ -211,6 +203,19 @@ class Deep:
             event["sn"] = self.seeds
             self.seeds += 1
             self._last_seeds[place] = event
+
+    def _mask_texts(self, events: list[dict[str, Any] | str]) -> None:
+        """Mask the script's names and secrets in the facts that hold a text or a path."""
+        plain_paths = self._plain_paths
+        for event in events:
+            if isinstance(event, str):  # the line of a loss
+                continue
+            if "idx" in event and not _NUMBERS.issuperset(map(type, event["idx"] or ())):
+                event["idx"] = self._indices(event["idx"])
+            for path, value in (*event.get("in", ()), *event.get("out", ())):
+                if (path and path not in plain_paths) or type(value.get("v")) is str:
+                    self._mask(event)
+                    break
 
     def _mask(self, event: dict[str, Any]) -> None:
         """Mask the script's names and secrets in the leaves of a fact."""
@@ -284,6 +289,7 @@ class Deep:
         del self._gathered[: len(events)]
         self.finish()
         try:
+            self._mask_texts(events)
             return json_text.lines(events)
         except Exception:
             return "".join(map(self._text, events))
@@ -291,6 +297,7 @@ class Deep:
     def _text(self, event: dict[str, Any] | str) -> str:
         """Return the line of an event, or a line that says why there is none."""
         try:
+            self._mask_texts([event])
             return json_text.lines([event])
         except Exception as error:
             where = "recording " + (event.get("r", "") if isinstance(event, dict) else "")
@@ -378,7 +385,9 @@ class Deep:
             if keys is None:
                 return None
             self.finish()
-            return json_text.lines([{**event, **keys}])
+            whole = {**event, **keys}
+            self._mask_texts([whole])
+            return json_text.lines([whole])
 
         self.recorder.later_line(line)
 
@@ -488,6 +497,10 @@ class Deep:
     def is_of_user(self, file: str) -> bool:
         """Return whether a file is the user's."""
         return bool(self._name_of(file))
+
+    def name_of(self, file: str) -> str:
+        """Return the name of a file in the trace; "" where it is not the user's."""
+        return self._name_of(file)
 
     def library(self, frame: Any, own: str) -> str:
         """Return the package whose code called the package `own`; "" if the user's code did."""

@@ -12,7 +12,7 @@ from time import time_ns
 from ..process import peer_processes
 from ..shared.iterations import BACKWARD, LOG
 from ..shared.regular_stretch import Regular
-from . import current_recorder, early_stop
+from . import current_recorder, early_stop, samples
 from .lines import exact_text, loss_line, update_line
 from .process_trace import ProcessTrace
 from .series import Series
@@ -215,7 +215,12 @@ class Recorder(ProcessTrace):
                  tells once
                  the answer has arrived from a device
         """
-        if self.regular is not None and changed is None and self.regular.update(index):
+        regular = self.regular
+        if (
+            regular is not None
+            and changed is None
+            and (regular.update(index) or self._sampled(regular, index))
+        ):
             return
         if self._enough:
             self._go_on()
@@ -234,9 +239,30 @@ class Recorder(ProcessTrace):
             self._slow_update(changed, (index, number, thread))
             self._drain(closed)
             self._tell()
+            self._sample(closed)
             self._enter_regular(index, closed)
         if closed >= self._last_step:
             self._stop()
+
+    def _sample(self, closed: int) -> None:
+        """Write the clock and the memory after an iteration, at ever rarer ones."""
+        if closed >= self._next_sample:
+            self._next_sample = samples.after(closed)
+            self.emit(samples.sample(closed))
+
+    def _sampled(self, regular: Regular, index: int) -> bool:
+        """Take a sample in a regular stretch that stops at this update for it.
+
+        Return False if the stretch stops for something else.
+        """
+        before = self.grouping.closed
+        if before + regular.losses < self._next_sample or get_ident() != self._main:
+            return False
+        regular.limit = min(self._last_step, samples.after(before + regular.losses)) - before
+        if not regular.update(index):
+            return False
+        self._sample(before + regular.losses)
+        return True
 
     def _tell(self) -> None:
         for look in self.on_event:
@@ -260,7 +286,13 @@ class Recorder(ProcessTrace):
         first = self._in_column
         try:
             self.regular = Regular(
-                self._column, first, index, kind, dtype, self._token, self._last_step - closed
+                self._column,
+                first,
+                index,
+                kind,
+                dtype,
+                self._token,
+                min(self._last_step, self._next_sample) - closed,
             )
         except OSError:  # no room, or no shared mappings here: each loss stays a line
             self._alike = 0
@@ -329,6 +361,11 @@ class Recorder(ProcessTrace):
             self.grouping.skip()
             self.emit({"e": "skip"})
 
+    @property
+    def optimizers(self) -> int:
+        """Return how many optimizers were built."""
+        return len(self._names)
+
     def watching(self) -> bool:
         """Return whether weights still have to be compared by their fingerprints.
 
@@ -396,6 +433,8 @@ class Recorder(ProcessTrace):
             else:
                 self._put(line)
             self._tell()
+            if self.grouping.closed_by_loss:
+                self._sample(len(self.grouping.ends))
         if len(self.grouping.ends) >= self._last_step:
             self._stop()
 

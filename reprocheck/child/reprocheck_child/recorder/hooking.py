@@ -221,6 +221,28 @@ def _with_after(real: Any, after: Callable[..., Any], what: str) -> Callable[...
     return hooked
 
 
+def set_in_type(kind: Any, name: str, value: Any) -> None:
+    """Set an attribute of a C type, whose `__setattr__` refuses new values.
+
+    The attribute is set in the type's own dictionary, and the type's cache is invalidated.
+    """
+    try:
+        setattr(kind, name, value)
+        return
+    except TypeError:
+        pass
+    import ctypes  # few runs need it
+    import gc
+
+    attributes = next(
+        each for each in gc.get_referents(kind.__dict__) if type(each) is dict and name in each
+    )
+    attributes[name] = value
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+    if getattr(kind, name) is not value:
+        raise TypeError("the type %s keeps its own %s" % (kind.__name__, name))
+
+
 _ABSENT = object()
 
 
@@ -292,3 +314,21 @@ class Removable:
                 setattr(owner, name, before)
         self._handles.clear()
         self._put.clear()
+
+
+def set_attribute(kind: type, name: str, value: Any) -> None:
+    """Set an attribute of a class, also of a C type, which refuses `setattr`."""
+    try:
+        setattr(kind, name, value)
+    except TypeError:
+        import ctypes
+        import gc
+
+        # what the proxy `__dict__` of a C type stands for; methods are cached until told otherwise
+        (entries,) = [
+            referent for referent in gc.get_referents(kind.__dict__) if type(referent) is dict
+        ]
+        entries[name] = value
+        ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+    if kind.__dict__[name] is not value:
+        raise TypeError("the class keeps its own " + name)

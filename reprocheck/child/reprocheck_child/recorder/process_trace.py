@@ -14,7 +14,7 @@ from time import time_ns
 from ..process import origin, peer_processes
 from ..shared.iterations import Grouping
 from ..shared.regular_stretch import Column, Regular
-from . import early_stop, import_hook, json_text
+from . import early_stop, import_hook, json_text, samples
 from .trace_file import TraceFile
 from .writer import Writer
 
@@ -67,6 +67,7 @@ class ProcessTrace(Writer):
         # kind and dtype of the one loss since the last update; () where it was not one
         self._pattern: tuple[str, ...] | None = None
         self._alike = 0
+        self._next_sample = 1
         self._watching = True
         self._training = False
         self._finished = False
@@ -197,6 +198,7 @@ class ProcessTrace(Writer):
         self._watching, self._training, self._finished, self._enough = True, False, False, False
         self._muted, self._peers, self._threads = False, None, None
         self.regular = self._pattern = None
+        self._next_sample = 1
         self.grouping = Grouping()
         self.hello(how)
 
@@ -315,6 +317,7 @@ class ProcessTrace(Writer):
     def _account(self) -> None:
         if self._training:
             self._say_modules()
+            self.emit(samples.sample(0))
         for callback in self.on_end:
             try:
                 callback()

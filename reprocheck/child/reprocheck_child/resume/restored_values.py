@@ -390,9 +390,10 @@ class PuttingBack(_Values):
         return self.codec.read(path) if os.path.exists(path) else None
 
     def acted(self, rung: str, names: list[str]) -> None:
-        """Record that values of the continued run were put back.
+        """Write into the trace that values of the continued run were put back.
 
-        names  those of the values that were other ones in the resumed run
+        rung   the kind of state they belong to, such as the generators or the order of samples
+        names  the values that the resumed run would have computed otherwise
         """
         self._reached.add(rung)
         self._tell(rung, names)

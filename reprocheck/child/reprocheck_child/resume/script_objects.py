@@ -31,7 +31,12 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType)
 
 def reachable(deep: Any) -> Iterator[Part]:
     """Yield (name, object) of what the script's variables reach, the nearest objects first."""
-    waiting = deque((name, thing, 0) for name, thing in variables(deep))
+    yield from inside(variables(deep))
+
+
+def inside(things: Iterable[Part]) -> Iterator[Part]:
+    """Yield (name, object) of these objects and of what they reach, the nearest objects first."""
+    waiting = deque((name, thing, 0) for name, thing in things)
     seen: set[int] = set()
     while waiting and len(seen) < _MOST:
         name, thing, depth = waiting.popleft()
@@ -53,6 +58,11 @@ def variables(deep: Any) -> Iterator[Part]:
         if deep.is_own(frame):
             yield from list(frame.f_locals.items())
         frame = frame.f_back
+    yield from of_modules(deep)
+
+
+def of_modules(deep: Any) -> Iterator[Part]:
+    """Yield the variables of the script's modules."""
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and deep.is_of_user(file):

@@ -86,9 +86,10 @@ def read_columns(text: str) -> Iterator[Points]:
 
 
 def read_csv(text: str) -> Iterator[Points]:
-    """Return a CSV file with a column `step` or `iteration` and one for each series, or
-    `losses.csv` of a report. Empty cells are left out. Raises ValueError if it has no such
-    columns.
+    """Return a CSV file with a column of steps and one for each series.
+
+    The column is `step` or `iteration`; `losses.csv` of a report is such a file, too. Empty cells
+    are left out. Raises ValueError if it has no such columns.
     """
     try:
         lines = io.StringIO(text.removeprefix("\ufeff"), newline="")

@@ -41,8 +41,10 @@ class Points:
 
 
 def precision_of(texts: Sequence[str]) -> Precision:
-    """Return `single` if single precision holds all numbers and their texts have more digits than
-    someone who rounds would write; else `rounded`.
+    """Return `single` if the numbers were written in single precision; else `rounded`.
+
+    They were if single precision holds all of them and their texts have more digits than someone
+    who rounds would write.
     """
     import numpy as np
 
@@ -112,8 +114,9 @@ def fit(
 
 
 def _same(points: Points, wanted: str, curves: Sequence[RankSeries]) -> RankSeries | None:
-    """Return the series of the check that corresponds to a series of a file; None if there is
-    none.
+    """Return the series of the check that corresponds to a series of a file.
+
+    None if there is none.
     """
     of_rank = [series for series in curves if series.rank == points.rank]
     for one in of_rank:
@@ -127,8 +130,9 @@ def _same(points: Points, wanted: str, curves: Sequence[RankSeries]) -> RankSeri
 
 
 def _fitted(points: Points, own: RankSeries) -> RankSeries | None:
-    """Return the file's values at the steps of a check's series; None if they have no step in
-    common.
+    """Return the file's values at the steps of a check's series.
+
+    None if they have no step in common.
     """
     places = steps_of(own.series)
     shift = 1 if 0 in points.steps and 0 not in places else 0

@@ -299,7 +299,9 @@ class Calls:
         for argument in compress(arguments, self._of_optimizers(leaves, given)):
             argument.state = OF_OPTIMIZER
         kinds = [argument.kind == "key" for argument in arguments]
-        evaluation.keys = self.watcher.keys.drawn(list(compress(_values(leaves), kinds)))
+        keys = list(compress(_values(leaves), kinds))
+        evaluation.keys = self.watcher.keys.drawn(keys)
+        evaluation.copies = self.watcher.keys.copies(keys)
         numbers, arrays = self.watcher.outside(traced.function, _values(leaves))
 
         def decide() -> None:

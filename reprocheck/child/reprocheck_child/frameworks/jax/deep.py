@@ -244,6 +244,16 @@ class Watcher:
         if evaluation.keys or evaluation.results:
             keys: Dict[str, Any] = {**evaluation.keys}
             self.deep.seen("call", evaluation.name, out=evaluation.results, **keys)
+        if evaluation.keys and not self.keys.folds:
+            # for mirrors: the keys are the states that its draws begin with
+            draw = {
+                "place": evaluation.name,
+                "iteration": self.deep.grouping.closed + 1,
+                "class_": "key",
+                "copies": evaluation.copies,
+                "states": evaluation.keys["g"],
+            }
+            self.recorder.emit({"e": "given", "k": "draw", "v": draw})
 
     def hold_state(self, given: Any, leaves: List[Tuple[str, Any]], states: Sequence[bool]) -> Any:
         """Record the state that an optimizer is given outside of the differentiation.
@@ -343,6 +353,7 @@ class Watcher:
                 keys.append(leaf)
         arranged(evaluation, rest, Plan())
         evaluation.keys = self.keys.drawn(keys)
+        evaluation.copies = self.keys.copies(keys)
 
     def due(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Return (args, kwargs) to pass to an outermost differentiation.

@@ -56,6 +56,8 @@ class Evaluation:
         """
         self.keys: Dict[str, Dict[str, str]] = {}
         """Keys that it is given, likewise."""
+        self.copies = 1
+        """How many times an array among these keys holds one key."""
         self.generators: Dict[str, str] = {}
         """Where the default generators stand before it."""
         self.made: Dict[str, str] = {}

@@ -36,6 +36,10 @@ class Keys:
         self.states: Dict[str, str] = {}
         """Name -> hash of all numbers that keys were made from there."""
         self.inside = False
+        self.folds = False
+        """Whether compiled code folds a number of its own into a key, such as that of the step: its
+        draws are others although it is given the same key.
+        """
 
     def hook(self) -> None:
         """Set hooks on the functions that make and derive PRNG keys."""
@@ -112,6 +116,7 @@ class Keys:
         """Note that a number was folded into a key: later draws depend on it as on a seed."""
         name = self._derived(derived, key)
         number = next(iter([*args, *kwargs.values()]), None)
+        self.folds = self.folds or self._is_traced(number)
         if not name or self._is_traced(number):
             return
         line = of_line(self.deep.source(1))
@@ -163,6 +168,14 @@ class Keys:
             for origin in names:
                 before[origin] = hashing.digest((before.get(origin, "") + digest).encode())
         return used(before)
+
+    def copies(self, keys: List[Any]) -> int:
+        """Return how many times an array of PRNG keys holds one key, if it holds no other; else 1.
+
+        Such an array gives each device, or each element of a `vmap`, the same draws.
+        """
+        arrays = map(self._numbers, keys)
+        return max((len(numbers) for numbers in arrays if len(set(numbers)) == 1), default=1)
 
     def _keep(self, keys: Any, name: str) -> None:
         if name and len(self.origins) < _MOST:

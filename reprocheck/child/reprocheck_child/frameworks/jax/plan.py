@@ -80,7 +80,9 @@ def found_in(
     results: List[Any],
     held: List[Tuple[List[Leaf], List[Any], Any]],
 ) -> None:
-    """Return places of weights, gradients and values of the traced differentiations.
+    """Add the places of weights, gradients and values of traced differentiations to a plan.
+
+    held  of each differentiation: its weights with their names, its gradients and its value
 
     A weight is the differentiated argument itself; if the differentiation stands inside another
     program (`scan`, `shard_map`), it is an argument of the same shape and dtype.

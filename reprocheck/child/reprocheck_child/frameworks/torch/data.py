@@ -50,6 +50,8 @@ class Loaders:
     def __init__(self, torch: Any, deep: Any) -> None:
         self.torch = torch
         self.deep = deep
+        self.mirrors = deep.mirrors
+        self.hooks = deep.hooks if deep.mirrors is None else deep.mirrors.hooks
         # a batch of a subclass of Tensor must not see what the recorder asks of it
         self.aside = torch._C.DisableTorchFunction
         self.count = itertools.count()
@@ -103,7 +105,7 @@ class Loaders:
         before: Optional[Callable[..., None]],
         after: Optional[Callable[..., None]],
     ) -> None:
-        self.deep.hooks.around(
+        self.hooks.around(
             owner,
             name,
             "watching a loader",
@@ -162,10 +164,11 @@ class Loaders:
         if line:
             keys["l"] = line
         prints, digest = self.deep.fingerprints, self.deep.hash_bytes
-        facts: Dict[str, str] = self.held.once(
-            loader, lambda: torch_held.facts(self.torch, prints, digest, loader.dataset)
-        )
-        keys.update(facts)
+        if not self.deep.hooks.gone:
+            facts: Dict[str, str] = self.held.once(
+                loader, lambda: torch_held.facts(self.torch, prints, digest, loader.dataset)
+            )
+            keys.update(facts)
         epoch = self.epochs[iterator] = _Epoch(place, keys, states)
         epoch.chosen = torch_held.indices(self.torch, loader.dataset)
         # the line stays the same where each epoch has a loader of its own
@@ -298,6 +301,21 @@ class Loaders:
                 if not complete or len(order) > torch_order.LIMIT:
                     keys["cut"] = True
         self.deep.seen("epoch", epoch.place, **keys)
+        if self.mirrors is not None:
+            self._tell_pass(epoch, iterator, keys)
+
+    def _tell_pass(self, epoch: _Epoch, iterator: Any, keys: Dict[str, Any]) -> None:
+        """Record the order of a pass for the mirrors, and whether it is meant to be shuffled."""
+        told: Dict[str, Any] = {}
+        order = keys.get("idx")
+        if order and not keys.get("cut"):
+            is_sorted = order == sorted(order, key=lambda index: (str(type(index)), index))
+            told.update(order=keys["order"], count=len(set(order)), ascends=is_sorted)
+            shuffles = torch_order.shuffles(iterator._index_sampler)
+            if shuffles is None and (epoch.moved or epoch.keys.get("private")):
+                shuffles = True
+            told["shuffles"] = shuffles
+        self.mirrors.begins(epoch.place, epoch.keys.get("l", ""), iterator, **told)
 
     def before_batch(self, returned: Any, iterator: Any) -> None:
         """Note the generator states before the next batch is loaded."""
@@ -334,6 +352,9 @@ class Loaders:
         if epoch is None or is_left_out:
             return
         keys: Dict[str, Any] = self.deep.moved(epoch.before)
+        if self.deep.hooks.gone:
+            self.mirrors.batch(epoch.place, batch, worker=epoch.worker)
+            return
         indices = epoch.last if epoch.worker is None else epoch.handed
         if indices is not None:
             keys["idx"] = torch_held.mapped(indices[: torch_order.LIMIT], epoch.chosen)
@@ -349,6 +370,8 @@ class Loaders:
         self.deep.seen(
             "batch", epoch.place, out=leaves(batch), dataset=epoch.keys["dataset"], **keys
         )
+        if self.mirrors is not None:
+            self.mirrors.batch(epoch.place, batch, samples, worker=epoch.worker)
 
 
 def _class_name(dataset: Any) -> str:

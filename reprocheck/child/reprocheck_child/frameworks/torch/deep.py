@@ -38,6 +38,8 @@ def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
         prints.no_memory = first.leave
         prints.read, prints.finish = first.timed(prints.read), first.timed(prints.finish)
     deep.finish = prints.finish
+    if deep.boundary is None:
+        deep.mirrors = _part("mirrors").Mirrors(torch, deep)
     adapter.deep = _Deep(torch, deep, adapter)
     steps: Dict[str, Callable[[], Any]] = {
         "modules": adapter.deep.watch,
@@ -52,6 +54,8 @@ def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
         prints.tables.on["cpu"]
         prints.sketches.make_room()
         deep.boundary.on_rest.append(adapter.deep.gradients.rest)
+    if deep.mirrors is not None:
+        steps["mirrors"] = deep.mirrors.watch
     if recorder.level == "op":
         steps["operators"] = lambda: _part("ops").install(torch, deep, adapter)
     return install_hooks(torch, steps)

@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...deep_levels import hashing, leaves, sketch
 from . import parts as torch_parts, rows
+from .combined_parts import Combined, Fingerprint, Reading, arrived
 from .device_hash import SUMS, WordSums
 from .identity import Made
 from .memory import LONG, READ, samples, view
@@ -40,9 +41,6 @@ _LEFT_OUT = (
 """How the names of the dispatch keys begin below which the work is done, beside `Python`."""
 
 NO_MEMORY = "%s has no memory for fingerprints"
-
-Fingerprint = Dict[str, Any]
-Reading = Callable[[bool], Optional[Fingerprint]]
 
 
 class _Kind(NamedTuple):
@@ -79,7 +77,7 @@ class Fingerprints:
         # by hash, dtype and shape: bytes seen again need no second sketch
         self.known: Dict[Any, Fingerprint] = {}
         self.recent: Dict[int, Tuple[Any, Any, Any]] = {}
-        """Address of a long tensor -> a weak reference to it, its look, and its fingerprint.
+        """Id of a long tensor -> a weak reference to it, its look, and its fingerprint.
 
         Loaders and modules hand the same ones on and on.
         """
@@ -101,7 +99,7 @@ class Fingerprints:
         """Return the fingerprint of a tensor, at once; `h` is "" where it cannot be read."""
         read = self.later(tensor)
         self.finish()
-        return _arrived(read, True) or _unknown()
+        return arrived(read, True) or _unknown()
 
     def later(self, tensor: Any, sketched: bool = True) -> "Fingerprint | Reading":
         """Return the fingerprint of a tensor on the host, or a reading of a tensor on a device.
@@ -120,9 +118,12 @@ class Fingerprints:
         The cached fingerprint is used if the tensor was not written to since. To be called, as
         `read`, where no subclass of Tensor sees it.
         """
+        known = self.recent.get(id(tensor))
+        if known is not None and known[0]() is tensor and self.unchanged(tensor, known[1]):
+            return known[2]
         fingerprint, look = self.read(tensor, sketched, True)
         if look is not None and type(tensor) is self.tensor:
-            self.recent[look[1]] = weakref.ref(tensor), look, fingerprint
+            self.recent[id(tensor)] = weakref.ref(tensor), look, fingerprint
         return fingerprint
 
     def read(
@@ -137,66 +138,59 @@ class Fingerprints:
         try:
             dtype = tensor.dtype
             kind = self.kinds[dtype]
-            dense = type(tensor) in self.plain and tensor.layout is self.strided
-            if not dense or kind.quantized or not tensor.is_cpu or tensor.is_nested:
+            is_plain = type(tensor) in self.plain and tensor.layout is self.strided
+            if not is_plain or kind.quantized or not tensor.is_cpu or tensor.is_nested:
                 with self.below(self.keys):
                     return self._tensor(tensor), None
             # raises for what only looks like a tensor, before any work on it
             address, count, shape = tensor.data_ptr(), tensor.numel(), tensor.shape
             # negated and conjugated tensors are views with a bit set: their bytes are those of
             # another; a tensor of zeros that autograd made up has no memory at all
-            lazy = tensor.is_neg() or (kind.complex and tensor.is_conj())
-            if lazy or not tensor.is_contiguous() or (count and not address):
+            is_lazy = tensor.is_neg() or (kind.complex and tensor.is_conj())
+            if is_lazy or not tensor.is_contiguous() or (count and not address):
                 with self.below(self.keys):
                     tensor = self._flat(tensor)
                 address, glance = tensor.data_ptr(), False
             size, look = count * tensor.element_size(), None
-            looks = glance and size >= LONG and not tensor.is_inference()
-            if looks and address in self.recent:
-                reference, look, fingerprint = self.recent[address]
-                if reference() is tensor and self.unchanged(tensor, look):
-                    return fingerprint, look
             data: Any = view(address, size, READ) if size else b""
             digest = hashing.digest(data)
-            if looks:  # behind the hash, by which the memory has come into the caches; `samples`
+            if glance and size >= LONG and not tensor.is_inference():
+                # behind the hash, by which the memory has come into the caches; see `samples`
                 elements = data[: size & -8].cast("Q")[:: size >> 8].tobytes()
                 look = tensor._version, address, size, elements
             # bytes that were seen before need no second sketch
             key = (digest, dtype, shape)
-            known = self.known.get(key)
-            if known is not None:
-                return known, look
+            fingerprint = self.known.get(key)
+            if fingerprint is not None:
+                return fingerprint, look
             fingerprint = {"h": digest, "d": kind.name, "s": list(shape)}
-            if not count:
-                fingerprint["z"] = 0.0
-            elif kind.numbers:
-                if count > sketch.ROW and not sketched:
-                    return fingerprint, look
-                if kind.single and _SMALL < count <= sketch.ROW and self.sketches.free:
-                    self.sketches.add_short(fingerprint, address, size)
+            if count > sketch.ROW and not sketched:
+                return fingerprint, look
+            with self.below(self.keys):
+                if kind.single and count > _SMALL:
+                    self.sketches.add_single(fingerprint, tensor, address, count)
                 else:
-                    self._sketch(fingerprint, tensor, kind, size)
+                    self._sketch(fingerprint, tensor, kind)
             self.known[key] = fingerprint
             return fingerprint, look
         except Exception as error:
             return self._wrapped(tensor) or self._unread(tensor, error), None
 
-    def _sketch(self, fingerprint: Fingerprint, tensor: Any, kind: _Kind, size: int) -> None:
-        """Queue the sketch of a tensor of `size` bytes; add the elements of a small one."""
-        sketches = self.sketches
-        with self.below(self.keys):
-            if not sketches.free:
-                sketches.make_room()
-            real = self.torch.view_as_real(tensor) if kind.complex else tensor
-            if real.numel() <= _SMALL:
-                values = real.view(-1).tolist()
-                fingerprint["v"] = [v if v - v == 0 else repr(v) for v in values]
-            if not kind.single:
-                sketches.add(fingerprint, real)
-            elif size <= sketch.ROW * 4:
-                sketches.add_short(fingerprint, tensor.data_ptr(), size)
-            else:
-                sketches.add_single(fingerprint, tensor, tensor.data_ptr(), size // 4)
+    def _sketch(self, fingerprint: Fingerprint, tensor: Any, kind: _Kind) -> None:
+        """Queue the sketch of a tensor, if it holds numbers; add the elements of a small one."""
+        if not tensor.numel():
+            fingerprint["z"] = 0.0
+            return
+        if not kind.numbers:
+            return
+        real = self.torch.view_as_real(tensor) if kind.complex else tensor
+        if real.numel() <= _SMALL:
+            values = real.view(-1).tolist()
+            fingerprint["v"] = [v if v - v == 0 else repr(v) for v in values]
+        if kind.single:
+            self.sketches.add_single(fingerprint, real, real.data_ptr(), real.numel())
+        else:
+            self.sketches.add(fingerprint, real)
 
     def unchanged(self, tensor: Any, look: Any) -> bool:
         """Return whether a long tensor is as it was at a look; False if there was none.
@@ -290,50 +284,16 @@ class Fingerprints:
             return None
 
     def _combined(self, tensor: Any, parts: List[Any]) -> "Fingerprint | Reading":
-        """Return one fingerprint of a tensor stored as several `parts`, such as a sparse one.
-
-        The hash covers the hashes of all parts. Norm and sketch are those of the first part (the
-        values), marked with the hash of the other parts (the structure).
-        """
+        """Return one fingerprint of a tensor stored as several `parts`, such as a sparse one."""
         # the shape of a nested tensor is that of its parts; only their number can be asked for
-        shape = [tensor.size(0)]
-        if not tensor.is_nested:
-            shape = [int(length) for length in tensor.shape]
-        combined: Fingerprint = {
-            "h": hashing.digest(b""),
-            "d": self._name(tensor.dtype),
-            "s": shape,
-        }
-        reads = [self._tensor(part) for part in parts]
-        if not reads:
-            return combined
-
-        def read(wait: bool) -> Optional[Fingerprint]:
-            reads[:] = [_arrived(part, wait) or part for part in reads]
-            arrived = [part for part in reads if isinstance(part, dict)]
-            if len(arrived) < len(reads):
-                return None
-            self.finish()
-            texts = [
-                "%s %s %s %s" % (part.get("a", ""), part["h"], part["d"], part["s"])
-                for part in arrived
-            ]
-            combined["h"] = ""
-            if all(part["h"] for part in arrived):
-                combined["h"] = hashing.digest("|".join(texts).encode())
-            values = arrived[0]
-            if "a" in values:
-                combined["a"] = "%s of %s" % (hashing.NAME, values["a"])
-            combined.update((key, values[key]) for key in ("k", "z", "q", "dev") if key in values)
-            structure = "|".join(texts[1:])
-            if "k" in values and structure and isinstance(values["z"], float):
-                mark = hashing.digest(structure.encode())
-                combined["k"] = sketch.marked(values["k"], values["z"] or 1.0, mark)
-            return combined
-
-        if any(callable(part) for part in reads):
-            return read  # to ask now would send what the device has gathered
-        return read(False) or read
+        shape = [tensor.size(0)] if tensor.is_nested else [int(length) for length in tensor.shape]
+        whole = {"h": hashing.digest(b""), "d": self._name(tensor.dtype), "s": shape}
+        if not parts:
+            return whole
+        combined = Combined(whole, list(map(self._tensor, parts)), self.finish)
+        if any(map(callable, combined.parts)):
+            return combined  # to ask now would send what the device has gathered
+        return combined(False) or combined
 
     def _elsewhere(self, tensor: Any) -> "Fingerprint | Reading":
         """Return the fingerprint of a tensor on a device.
@@ -522,13 +482,6 @@ class Fingerprints:
 def _unknown() -> Fingerprint:
     """Return the fingerprint of a tensor that cannot be read."""
     return {"h": "", "d": "", "s": []}
-
-
-def _arrived(read: "Fingerprint | Reading", wait: bool) -> Optional[Fingerprint]:
-    """Return the value of a reading; any other value unchanged."""
-    if isinstance(read, dict):
-        return read
-    return read(wait)
 
 
 def _hidden(torch: Any) -> Any:

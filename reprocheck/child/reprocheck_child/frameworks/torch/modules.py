@@ -67,6 +67,9 @@ class Modules:
         fingerprint.
         """
         deep.module_path = self.path
+        self.mirrors = deep.mirrors
+        if self.mirrors is not None:
+            self.after_root.append(self.mirrors.after_root)
 
     def watch(self) -> None:
         """Wrap `Module.__call__`."""
@@ -111,59 +114,62 @@ class Modules:
         """
         deep, stack = self.deep, self.local.stack
         try:
-            if deep.rests and stack:
-                return None
-            # another thread of the script, or `jit.trace`: what the recorder does would be traced
-            if deep.thread != get_ident() and deep.elsewhere():
-                return None
-            if self.tracing() is not None:
-                return None
-            if self.transforming() is not None:
-                deep.unrecorded(
-                    "module " + type(module).__name__,
-                    "called inside a transformation of torch.func",
-                )
+            if self._is_left_out(module, stack):
                 return None
             with self.aside():
-                if not stack:
-                    # a transformation in a worker of a loader: its batch is recorded where it is
-                    # handed out
-                    if self.worker() is not None:
-                        return None
-                    inputs: Any = self._inputs(args, kwargs)
+                if stack:
+                    caller = stack[-1]
+                    inputs = self._handed_on(caller, args, kwargs) or self._inputs(args, kwargs)
+                    known = self.paths.get(id(module))
+                    is_known = known is not None and known[0]() is module
+                    path = known[1] if is_known else self.names.path(module, caller[:2])
+                else:
+                    inputs = self._inputs(args, kwargs)
                     self._enter_root(module, args, kwargs, inputs)
                     path = self.names.path(module, None)
-                else:
-                    inputs = None
-                    handed, self.handed = self.handed, None
-                    # What the module before in a `Sequential` has just returned: no other code ran
-                    # between the two calls, as the frame that called this module does nothing
-                    # between two of them.
-                    if handed is not None and handed[0] is stack[-1] and len(args) == 1:
-                        _, identity, version, fingerprint = handed
-                        (given,) = args
-                        same = id(given) == identity and not kwargs
-                        same = same and sys._getframe(2).f_code is self.sequential
-                        if same and not given.is_inference() and given._version == version:
-                            inputs = [["0", fingerprint]]
-                    if inputs is None:
-                        inputs = self._inputs(args, kwargs)
-                    known = self.paths.get(id(module))
-                    if known is not None and known[0]() is module:
-                        path = known[1]
-                    else:
-                        path = self.names.path(module, stack[-1][:2])
-                states: Any = None
                 # no generator is read around a layer that cannot draw: no module is called in it,
                 # and no hook of the script
                 hooked = module._forward_hooks or module._forward_pre_hooks
-                if not self.drawless[type(module)] or module._modules or hooked:
-                    states = deep.states()
-                stack.append((module, path, inputs, states))
+                can_draw = not self.drawless[type(module)] or module._modules or hooked
+                stack.append((module, path, inputs, deep.states() if can_draw else None))
             return stack
         except Exception as error:
             deep.recorder.problem("before a module's forward", error)
             return None
+
+    def _is_left_out(self, module: Any, stack: List[_Call]) -> bool:
+        """Return whether the call of a module is not recorded."""
+        deep = self.deep
+        if stack and deep.rests:
+            return True
+        # another thread of the script, or `jit.trace`: what the recorder does would be traced
+        if deep.thread != get_ident() and deep.elsewhere():
+            return True
+        if self.tracing() is not None:
+            return True
+        if self.transforming() is not None:
+            what = "module " + type(module).__name__
+            deep.unrecorded(what, "called inside a transformation of torch.func")
+            return True
+        # a transformation in a worker of a loader: its batch is recorded where it is handed out
+        return not stack and self.worker() is not None
+
+    def _handed_on(self, caller: _Call, args: Any, kwargs: Any) -> Optional[List[Any]]:
+        """Return the inputs of a module, if they are what the one before it has just returned.
+
+        In a `Sequential` no other code runs between two calls, as its frame does nothing between
+        them.
+        """
+        handed, self.handed = self.handed, None
+        if handed is None or handed[0] is not caller or len(args) != 1 or kwargs:
+            return None
+        _, identity, version, fingerprint = handed
+        (given,) = args
+        if id(given) != identity or sys._getframe(3).f_code is not self.sequential:
+            return None
+        if given.is_inference() or given._version != version:
+            return None
+        return [["0", fingerprint]]
 
     def leave(self, stack: List[_Call], output: Any) -> None:
         """Record the call on top of the stack when it ends; without `output` if it raised."""
@@ -197,6 +203,8 @@ class Modules:
                     keys["out"] = prints.leaves(output)
                     tensors = self._tensors(output)
                 deep.seen("call", path, **keys)
+                if "g" in keys and self.mirrors is not None:
+                    self.mirrors.draw(path, module, len(stack), states, inputs)
                 for tensor in tensors:
                     if tensor.grad_fn is not None:
                         self.gradients.watch_output(tensor, path)
@@ -240,6 +248,8 @@ class Modules:
             self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
         if self.torch.is_grad_enabled():
             self.deep.goes_on("torch")
+        if self.mirrors is not None:
+            self.mirrors.before_root(module, inputs)
         if self.deep.loaders or next(module.parameters(), None) is None:
             return
         given = (*args, *kwargs.values())
@@ -253,7 +263,10 @@ class Modules:
             samples = self.prints.samples(batch)
             self.sampled = inputs[0][1] if inputs else None, samples
         keys = {"n": samples} if samples else {}
-        self.deep.seen("batch", "inputs of " + type(module).__name__, out=inputs, **keys)
+        place = "inputs of " + type(module).__name__
+        self.deep.seen("batch", place, out=inputs, **keys)
+        if self.mirrors is not None:
+            self.mirrors.batch(place, batch, samples)
 
     def _tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
         """Yield the tensors in a module's output through which gradients can flow."""

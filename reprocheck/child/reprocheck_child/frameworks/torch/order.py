@@ -34,6 +34,15 @@ _POSITIONS: Tuple[type, ...] = (
 _HOLDERS = (GeneratorType, FrameType, zip, enumerate, itertools.islice, itertools.chain, tuple)
 _WALKED = _HOLDERS + _POSITIONS
 _SEQUENCES = (list, tuple, range)
+_SHUFFLES = {
+    "RandomSampler": True,
+    "SubsetRandomSampler": True,
+    "WeightedRandomSampler": True,
+    "SequentialSampler": False,
+}
+"""Samplers of PyTorch itself that do not say it otherwise."""
+_SHUFFLING = frozenset(("randperm", "shuffle", "permutation", "permuted", "multinomial", "sample"))
+"""What a sampler that shuffles calls."""
 _TEXT = 200
 """Characters that are kept of an index that is neither a number nor a text."""
 _AS_IT_IS = frozenset((int, str, type(None)))
@@ -57,6 +66,29 @@ def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List
     if not orders:
         return None, False
     return max(orders, key=len), not _in_chunks(inner)
+
+
+def shuffles(sampler: Any) -> Optional[bool]:
+    """Return whether a sampler, or the one that it takes indices from, shuffles; None if unknown.
+
+    What a sampler has as `shuffle` says it, as that of `DistributedSampler`; else its class, or
+    what its code calls. One that shuffles once, before its first epoch, may mean it.
+    """
+    inner = _innermost(sampler)
+    said = getattr(inner, "__dict__", {}).get("shuffle")
+    if isinstance(said, bool):
+        return said
+    for kind in type(inner).__mro__:
+        if kind.__name__ in _SHUFFLES:
+            return _SHUFFLES[kind.__name__]
+        shuffling = [
+            name
+            for name, method in vars(kind).items()
+            if _SHUFFLING.intersection(getattr(getattr(method, "__code__", None), "co_names", ()))
+        ]
+        if shuffling:
+            return True if "__iter__" in shuffling else None
+    return False
 
 
 def plain(indices: Any) -> Optional[List[Any]]:

@@ -137,7 +137,9 @@ class Rates:
     def look(self, optimizer: Any, index: int, built: int) -> None:
         """Record the learning rates that changed since an optimizer's last step.
 
-        `built`: how many optimizers were built so far.
+        index  the number of the optimizer, in the order in which they were built
+        built  how many optimizers were built so far: the only one needs no number in the name of
+               its series
         """
         groups = optimizer.param_groups
         last = self.last.get(index)

@@ -6,6 +6,7 @@ operator costs as much as the sketch of a small tensor.
 """
 
 import math
+import sys
 from _thread import RLock
 from binascii import b2a_base64
 from ctypes import addressof, c_char, memmove, memset, string_at
@@ -26,6 +27,12 @@ _STRIDES = (sketch.COLUMNS, sketch.ROW, 1)
 _ROW_BYTES = sketch.ROW * 4
 _FOLDED = sketch.SIZE * 4 + 8
 """Bytes of a sketch, and of the zeros behind it: a multiple of three."""
+_LARGE = 1
+_SIZES = bytes(_LARGE if byte & 0x7F >= 0x5E else 0 for byte in range(256))
+"""Of the highest byte of a float32 number, sign and seven bits of the exponent, whether the number
+is 2e18 or more.
+"""
+_HIGHEST = 3 if sys.byteorder == "little" else 0
 _LETTERS = (sketch.SIZE * 4 * 4 + 2) // 3
 """Letters of a sketch in base64, without the two signs `=` at its end."""
 
@@ -68,11 +75,12 @@ class Tables:
 
 
 class _Slot(NamedTuple):
-    """Memory for the sums of one unfinished sketch, as a vector and as the result of a product."""
+    """Memory for the sums of one unfinished sketch."""
 
-    vector: Any
     result: Any
     address: int
+    highest: slice
+    """Where the highest bytes of the sums lie in the memory of all slots."""
 
 
 _Piece = Tuple[Any, Tuple[int, int, int], int]
@@ -93,8 +101,7 @@ class _Plan(NamedTuple):
 class HostSketches:
     """A queue of sketches of contiguous tensors of real numbers on the CPU.
 
-    `add` each tensor, then `finish` all of them. To be called below autograd and all modes;
-    `add_short` anywhere.
+    `add` each tensor, then `finish` all of them. To be called below autograd and all modes.
     """
 
     def __init__(self, torch: Any, tables: Tables) -> None:
@@ -108,6 +115,7 @@ class HostSketches:
         # where the sums do not say the norm: place in the queue -> the norm
         self.norms: Dict[int, float] = {}
         self.slots: List[_Slot] = []
+        self.room = bytearray()  # the memory of all slots
         self.free: List[_Slot] = []  # the last one is taken first
         self.plans = Made(self._plan)  # of each number of elements
         self.copy: Any = None  # what was made float32, or taken of a long tensor
@@ -120,37 +128,36 @@ class HostSketches:
         self.lock, self.waiting, self.norms = RLock(), [], {}
         self.free = self.slots[::-1]
 
-    def add_short(self, fingerprint: Fingerprint, address: int, size: int) -> None:
-        """Queue float32 numbers of `size` bytes at the address `address`, one row at most."""
-        with self.lock:
-            slot = self.free.pop()
-            # all signs of the first row are +1
-            memmove(slot.address, address, size)
-            memset(slot.address + size, 0, _ROW_BYTES - size)
-            self.waiting.append(fingerprint)
-
     def add_single(self, fingerprint: Fingerprint, tensor: Any, address: int, size: int) -> None:
-        """Queue a float32 tensor of `size` elements at the address `address`, more than a row."""
+        """Queue a float32 tensor of `size` elements at the address `address`."""
         with self.lock:
+            if not self.free:
+                self.make_room()
+            slot = self.free[-1]
+            if size <= sketch.ROW:
+                # all signs of the first row are +1
+                memmove(slot.address, address, size * 4)
+                memset(slot.address + size * 4, 0, _ROW_BYTES - size * 4)
+                self.free.pop()
+                self.waiting.append(fingerprint)
+                return
             if self.full_precision() != "highest":
                 self.add(fingerprint, tensor)
                 return
             share, copied, pieces, strides = self.plans[size]
             signs, shape, _ = pieces[0]
-            slot = self.free[-1]
             if copied is None:
                 self.torch.bmm(signs, tensor.as_strided(shape, strides), out=slot.result)
             else:
                 memmove(self.copy.data_ptr(), address, size * 4)
                 memset(self.copy.data_ptr() + size * 4, 0, copied.numel() * 4 - size * 4)
                 self.torch.bmm(signs, copied, out=slot.result)
-            if len(pieces) > 1:
-                begin = tensor.storage_offset()
-                for signs, shape, first in pieces[1:]:
-                    slot.result.baddbmm_(signs, tensor.as_strided(shape, strides, begin + first))
+            for signs, shape, first in pieces[1:]:
+                begin = tensor.storage_offset() + first
+                slot.result.baddbmm_(signs, tensor.as_strided(shape, strides, begin))
             if share:
                 fingerprint["q"] = share
-            if 1e-20 < self.torch.dot(slot.vector, slot.vector).item() < 1e36:
+            if self._is_ordinary(slot):
                 self.free.pop()
                 self.waiting.append(fingerprint)
             else:
@@ -172,8 +179,10 @@ class HostSketches:
             fingerprint["q"] = share
             strides = (sketch.COLUMNS * share, sketch.ROW * share, 1)
         with self.lock:
+            if not self.free:
+                self.make_room()
             slot = self.free[-1]
-            slot.vector.zero_()
+            slot.result.zero_()
             for start in range(0, rows, _COPIED):
                 count = min(_COPIED, rows - start)
                 matrix = self._copied(tensor, strides, start, count, clean)
@@ -182,12 +191,10 @@ class HostSketches:
                     slot.result.baddbmm_(signs, matrix)
                 else:
                     slot.result.add_((signs.transpose(1, 2) * matrix).sum(1, keepdim=True))
-            if norm is None and size > sketch.ROW:
-                # Of a single row `finish` sees the elements in the sums.
-                square = self.torch.dot(slot.vector, slot.vector).item()
-                if not 1e-20 < square < 1e36:
-                    self.add(fingerprint, tensor, self._norm(tensor))
-                    return
+            # Of a single row `finish` sees the elements in the sums.
+            if norm is None and size > sketch.ROW and not self._is_ordinary(slot):
+                self.add(fingerprint, tensor, self._norm(tensor))
+                return
             if norm is not None:
                 self.norms[len(self.waiting)] = norm
             self.free.pop()
@@ -218,12 +225,15 @@ class HostSketches:
             if not self.slots:
                 # memory of our own: none of the allocator of the training
                 columns = sketch.ROW // sketch.BUCKETS
-                self.sums = self._own(_SLOTS, sketch.ROW)
-                self.signed = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
-                self.folded = self._own(_SLOTS, _FOLDED // 4)
-                self.copy = self._own(sketch.WHOLE)
+                self.sums, self.room, offset = self._own(_SLOTS, sketch.ROW)
+                self.signed, *_ = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
+                self.folded, *_ = self._own(_SLOTS, _FOLDED // 4)
+                self.copy, *_ = self._own(sketch.WHOLE)
                 shape = (sketch.GROUPS, 1, sketch.COLUMNS)
-                self.slots = [_Slot(row, row.view(shape), row.data_ptr()) for row in self.sums]
+                for index, row in enumerate(self.sums):
+                    start = offset + index * _ROW_BYTES
+                    highest = slice(start + _HIGHEST, start + _ROW_BYTES, 4)
+                    self.slots.append(_Slot(row.view(shape), row.data_ptr(), highest))
                 self.free = self.slots[::-1]
 
     def finish(self) -> None:
@@ -261,12 +271,22 @@ class HostSketches:
             fingerprint["k"] = text[start : start + _LETTERS] + "=="
             fingerprint["z"] = norm
 
-    def _own(self, *shape: int) -> Any:
+    def _own(self, *shape: int) -> Tuple[Any, bytearray, int]:
+        """Return a tensor of float32 numbers, its memory, and where it begins in that."""
         count = math.prod(shape)
         room = bytearray(count * 4 + 64)
         offset = -addressof((c_char * 1).from_buffer(room)) % 64
         flat = self.torch.frombuffer(room, dtype=self.torch.float32, offset=offset, count=count)
-        return flat.view(shape)
+        return flat.view(shape), room, offset
+
+    def _is_ordinary(self, slot: _Slot) -> bool:
+        """Return whether the sums in a slot are numbers of a usual size, and not all zero.
+
+        Others may hide elements that a sketch leaves out, or that lie outside of a sample.
+        """
+        # Asked of each long tensor: a call of torch takes several times as long.
+        highest = self.room[slot.highest]
+        return any(highest) and _LARGE not in highest.translate(_SIZES)
 
     def _copied(
         self, tensor: Any, strides: Tuple[int, int, int], start: int, count: int, clean: bool

@@ -29,6 +29,7 @@ def left_of_hooks() -> list[str]:
     owners = [torch, torch.nn.Module, torch.Tensor, torch.random, torch.serialization, random, numpy.random, torch.utils.data.dataloader._BaseDataLoaderIter, torch.utils.data.DataLoader]
     found = [f"{owner.__name__}.{name}" for owner in owners for name, value in list(vars(owner).items()) if is_ours(value)]
     found = [name for name in found if name != "torch.serialization._open_zipfile_writer"]  # stands there at level `loss`
+    found = [name for name in found if not name.startswith(("_BaseDataLoaderIter.", "DataLoader."))]  # stay, for mirrors
     tables = [registry._global_parameter_registration_hooks, registry._global_buffer_registration_hooks, registry._global_module_registration_hooks]
     hooks = [hook for table in [*tables, optimizers._global_optimizer_pre_hooks] for hook in table.values()]
     # level `loss` has a hook of its own before a step

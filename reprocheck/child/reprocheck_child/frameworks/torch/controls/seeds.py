@@ -7,14 +7,13 @@ A call that seeds again from the system (`torch.seed`, `torch.cuda.seed`, `Gener
 generator) is what `private-rng` and `entropy` answer.
 """
 
-import ctypes
 import functools
-import gc
 import sys
 from typing import Any, Optional, Tuple
 
 from ....controls.seeded_draws import Drawn
 from ....recorder import import_hook
+from ....recorder.hooking import set_in_type
 from .devices import OPERATORS
 from .dispatch import Kernels
 
@@ -114,7 +113,7 @@ def _replace_seed(kind: Any, active: Any) -> None:
         active.touched(control, _WHAT, number)
         return number
 
-    _set_in_type(kind, "seed", functools.update_wrapper(seed, real))
+    set_in_type(kind, "seed", functools.update_wrapper(seed, real))
 
 
 def _responsible(active: Any) -> Optional[str]:
@@ -136,22 +135,3 @@ def _responsible(active: Any) -> Optional[str]:
 
 def _package(frame: Any) -> str:
     return str(frame.f_globals.get("__name__")).partition(".")[0]
-
-
-def _set_in_type(kind: Any, name: str, value: Any) -> None:
-    """Set an attribute of a C type, whose `__setattr__` refuses new values.
-
-    The attribute is set in the type's own dictionary, and the type's cache is invalidated.
-    """
-    try:
-        setattr(kind, name, value)
-        return
-    except TypeError:
-        pass
-    attributes = next(
-        each for each in gc.get_referents(kind.__dict__) if type(each) is dict and name in each
-    )
-    attributes[name] = value
-    ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
-    if getattr(kind, name) is not value:
-        raise TypeError("the type %s keeps its own %s" % (kind.__name__, name))
