@@ -57,6 +57,7 @@ class Options(TypedDict, total=False):
     all_controls: bool | None
     vary: bool | str | Sequence[str] | None
     vary_not: str | Sequence[str] | None
+    vary_seed: int | Literal["none"] | None
     must_differ: str | None
 
 

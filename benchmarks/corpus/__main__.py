@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.corpus import table
 from benchmarks.corpus.judging import Judged, judge, mindspore_python
 from benchmarks.corpus.pairs import Pair, load
+from benchmarks.corpus.varied import PAGE, SECTION
 
 AT_ONCE = 2
 
@@ -63,7 +64,8 @@ def main() -> int:
     )
     print(page)
     if arguments.write is not None:
-        arguments.write.write_text(page, encoding="utf-8")
+        others = PAGE.read_text(encoding="utf-8").partition(SECTION)[1:]
+        arguments.write.write_text(page + "".join(others), encoding="utf-8")
     return int(any(row.wrong for row in rows))
 
 

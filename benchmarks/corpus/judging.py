@@ -99,9 +99,17 @@ def judge(
 
 
 def ask(
-    pair: Pair, script: str, workdir: Path, options: Sequence[str] = (), command: str = "run"
+    pair: Pair,
+    script: str,
+    workdir: Path,
+    options: Sequence[str] = (),
+    command: str = "run",
+    variables: Mapping[str, str] | None = None,
 ) -> Said:
-    """`reprocheck run --format json -o -`, or `explain`, on a script in `workdir`."""
+    """`reprocheck run --format json -o -`, or `explain`, on a script in `workdir`.
+
+    variables  of the environment, beside those of every check
+    """
     shutil.rmtree(workdir, ignore_errors=True)
     workdir.mkdir(parents=True)
     python = ["--python", mindspore_python()] if pair.python == "mindspore" else []
@@ -122,7 +130,7 @@ def ask(
     done = subprocess.run(
         words,
         cwd=workdir,
-        env=_environment(),
+        env={**_environment(), **(variables or {})},
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,

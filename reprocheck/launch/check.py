@@ -38,6 +38,7 @@ from reprocheck.recording import record
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.settings import Settings
 from reprocheck.settings.must_differ import NONE
+from reprocheck.settings.variations import FIRST_RUN
 
 MOST_LOOKED_AT = 20
 """Report folders, the newest first."""
@@ -188,7 +189,8 @@ def record_of(made: Plan) -> CheckRecord:
     if WAIT_POLICY in added:
         changed.append(CHANGES["waiting"].format(name=WAIT_POLICY))
     return CheckRecord(
-        not_varied=made.varied.left_out,
+        vary_seed=made.settings.vary_seed or 0,
+        not_varied=made.varied_in(FIRST_RUN).left_out,
         reprocheck_version=__version__,
         entry_point=entry,
         started=datetime.now(UTC).isoformat(timespec="seconds"),

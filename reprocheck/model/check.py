@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isfinite
+from operator import attrgetter
 from pathlib import Path
 from typing import Protocol
 
@@ -111,6 +112,23 @@ class Check:
         happened.
         """
         return self.verdict.passed
+
+    @property
+    def differing_run(self) -> Run:
+        """The run that differs from run 1 first: that failed, in losses, else in a series.
+
+        Run 2 if none differs.
+        """
+        verdict = self.verdict
+        broken = (run.number for run in self.runs[1:] if run.record.ended_badly)
+        failed = (row.run for row in verdict.comparisons if row.passed is False)
+        later = map(attrgetter("run"), filter(None, (verdict.first_divergence,)))
+        # the first group is that of run 1
+        others = chain.from_iterable(map(attrgetter("runs"), verdict.outcomes.groups[1:]))
+        series = filter(None, (verdict.failing_series(self.record.fail_on),))
+        reported = map(attrgetter("first_outside.run"), series)
+        number = next(chain(failed, later, broken, others, reported), 2)
+        return next((run for run in self.runs[1:] if run.number == number), self.runs[1])
 
     @property
     def first_rung(self) -> Rung | None:

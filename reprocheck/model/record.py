@@ -161,6 +161,8 @@ class RunRecord:
     """Secrets and addresses that were masked in its logs."""
     varied: tuple[str, ...] = ()
     """The variations of the run: what was other than in the runs that the user makes."""
+    point: int = 0
+    """The number of the run whose values of the variations it had; 0 without variations."""
 
     @property
     def ended_badly(self) -> bool:
@@ -308,6 +310,8 @@ class CheckRecord:
     """Controls that were on in the runs of the check itself."""
     trials: tuple[Trial, ...] = ()
     """Runs of the search for the variation that the training depends on."""
+    vary_seed: int = 0
+    """What decides the values of the variations from run 3 on."""
     not_varied: tuple[tuple[str, str], ...] = ()
     """Variations that were asked for and not made, each with the key of the reason."""
     reseeded: tuple[Reseeded, ...] = ()

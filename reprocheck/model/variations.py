@@ -38,7 +38,10 @@ class Guilty:
 class Variations:
     """The variations of a check, and the search for the one that makes its runs differ.
 
-    made      the variations of run 2
+    made      the variations of each run behind the first one
+    runs      the numbers of these runs
+    seed      what decides the values of the variations from run 3 on
+    run       the run whose values the trials have: the first that differs
     left_out  variations that were asked for and not made, each with the key of the reason
     tried     the trials, in the order in which they were made
     guilty    those on which the training depends
@@ -50,6 +53,9 @@ class Variations:
     """
 
     made: tuple[str, ...]
+    runs: tuple[int, ...] = ()
+    seed: int = 0
+    run: int = 0
     left_out: tuple[tuple[str, str], ...] = ()
     tried: tuple[Tried, ...] = ()
     guilty: tuple[Guilty, ...] = ()

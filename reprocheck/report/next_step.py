@@ -12,6 +12,7 @@ from reprocheck.report import compared
 from reprocheck.report.command_line import again, compared_again
 from reprocheck.report.text import line
 from reprocheck.settings.must_differ import NONE, PLACEHOLDER
+from reprocheck.settings.variations import FIRST_RUN
 
 Step = tuple[str, str]
 """Why, and the command."""
@@ -227,7 +228,10 @@ def _vary_alone(check: Check) -> Step | None:
     why = tr("Once that is mended, check with these variations alone:")
     if len(found.guilty) == 1:
         why = tr("Once that is mended, check with this variation alone:")
-    return why, again(check, f"--vary {names}")
+    options = f"--vary {names}"
+    if found.run > FIRST_RUN:
+        options += f" --vary-seed {found.seed}"
+    return why, again(check, options)
 
 
 _STEPS: tuple[Callable[[Check], Step | None], ...] = (

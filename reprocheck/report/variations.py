@@ -32,6 +32,11 @@ def what_was_varied(check: Check) -> Section | None:
     if found is None:
         return None
     lead = "Run 2 had another value of what must not matter to a training."
+    if words.is_seeded(found):
+        lead = (
+            "Each run behind the first one had other values of what must not matter to a training"
+            f" ({words.in_runs(found)})."
+        )
     return section("variations", tr("What was varied"), Text(lead, "hint"), _blocks(found))
 
 
@@ -45,7 +50,7 @@ def _blocks(found: Variations) -> Iterator[Block]:
     guilty = {one.name for one in found.guilty}
     yield Table(
         title="Variations",
-        heads=("variation", "what was other in run 2", "result"),
+        heads=("variation", "what was other", "result"),
         rows=tuple(rows),
         marked=frozenset(index for index, row in enumerate(rows) if row[0] in guilty),
         captioned=False,
@@ -79,7 +84,8 @@ def document(check: Check) -> dict[str, object] | None:
     if found is None:
         return None
     return {
-        **attributes(found, "made", "among"),
+        **attributes(found, "made", "runs", "among"),
+        "seed": found.seed if words.is_seeded(found) else None,
         "left_out": [{"name": name, "why": why} for name, why in found.left_out],
         "guilty": [
             {**attributes(one, "name", "what"), "source": source_line(one.source)}

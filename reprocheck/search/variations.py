@@ -40,12 +40,20 @@ def variations_of(check: Check, folder: Path) -> Variations | None:
 
     None if nothing was varied.
     """
-    made = next((run.record.varied for run in check.runs if run.record.varied), ())
+    varied = [run.record for run in check.runs if run.record.varied]
+    made = varied[0].varied if varied else ()
     left_out = check.record.not_varied
     if not made and not left_out:
         return None
     trials = tuple(_read(trial, check, folder) for trial in check.record.trials)
-    found = Variations(made=made, left_out=left_out, tried=tuple(one.tried for one in trials))
+    found = Variations(
+        made=made,
+        runs=tuple(run.number for run in varied),
+        seed=check.record.vary_seed,
+        run=check.differing_run.record.point if varied else 0,
+        left_out=left_out,
+        tried=tuple(one.tried for one in trials),
+    )
     if not made or not _is_bad(check):
         return found
     return _Search(check, trials).conclusion(found)
@@ -98,7 +106,7 @@ class _Search:
         self.check = check
         self.trials = {frozenset(one.tried.varied): one for one in trials}
         self.plain = [one.tried for one in trials if not one.tried.varied]
-        self.varied_run = next(run for run in check.runs if run.record.varied)
+        self.varied_run = check.differing_run
         self.guilty: list[str] = []
         self.blamed = {cause.source.at for cause in check.causes if cause.source is not None}
 

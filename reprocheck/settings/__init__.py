@@ -67,6 +67,7 @@ class Settings:
               `no_dropout`
               and `all_controls` ask for, in the order of the table of controls
     vary      names of the variations of the second run, in the order of the table
+    vary_seed number that decides the values of the variations from run 3 on; None: a new one
     seed      number from which the fixed seeds of the control are derived
     must_differ  what must make a further run differ, `none` for nothing
     """
@@ -91,6 +92,7 @@ class Settings:
     controls: tuple[str, ...] = ()
     seed: int = 0
     vary: tuple[str, ...] = ()
+    vary_seed: int | None = _default("vary_seed")
     must_differ: str = _default("must_differ")
     quiet: bool = _default("quiet")
     verbose: bool = _default("verbose")

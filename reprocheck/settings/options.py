@@ -373,6 +373,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("vary_not", (), _VARIATIONS, "Leave this variation out; may be given several times."),
     Option(
+        "vary_seed",
+        None,
+        _SEED,
+        "Number that decides the values of the variations from run 3 on; none: a new one each"
+        " time, which is printed.",
+    ),
+    Option(
         "must_differ",
         must_differ.NONE,
         _one_of(must_differ.NONE, *(row.name for row in must_differ.table())),

@@ -10,6 +10,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,13 @@ from reprocheck.settings.relations import TABLE, rows_of
 ALL, DEFAULT, NONE = "all", "default", "none"
 SETS = (DEFAULT, ALL, NONE)
 """Words that stand for a set of variations."""
+FIRST_RUN = 2
+"""The first run that is varied."""
+AHEAD = ((397 * 24 + 6) * 60 + 2) * 60
+"""Seconds by which the clock of run 2 is ahead: another year, month, day of the week, hour and
+minute. That of a later run is ahead by as much or more.
+"""
+_FOUR_YEARS = 4 * 365 * 24 * 3600
 WhyNot = Literal["control", "user", "no other", "no space"]
 """Why a variation that was asked for is not made: a control of the same name is on, the user set
 the variable, this machine has no other value, there is no space for a copy.
@@ -48,8 +56,8 @@ class Variation:
     default      whether it belongs to the default set
     seen         whether each use of it by the script is noted, so that a run without such a note
                  cannot depend on it
-    environment  environment variables that are set; `{hash}`, `{locale}` and `{threads}` stand for
-                 values that are not the user's
+    environment  environment variables that are set; what stands in braces depends on the run and
+                 is not the user's value
     launch       what the launcher does: "" nothing, `path`, `tmpdir`, `home` other folders;
                  `umask`, `stdin` and `processors` are told to the recorder
     control      the control that takes the same source of differences away, "" for none
@@ -67,6 +75,29 @@ class Variation:
     frameworks: Mapping[str, str]
     limits: str
     source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Point:
+    """The values of all variations in a run: a pure function of a seed and a number of a run.
+
+    Run 2 has the first values, whatever the seed; each later run has values of its own.
+    """
+
+    seed: int = 0
+    run: int = FIRST_RUN
+
+    @property
+    def is_first(self) -> bool:
+        """Return whether the run has the first values."""
+        return self.run <= FIRST_RUN
+
+    def number(self, what: str, below: int, first: int) -> int:
+        """Return a number from 0 to `below` - 1 for what is varied; `first` where that is meant."""
+        if self.is_first:
+            return first
+        digest = sha256(f"{self.seed} {self.run} {what}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") % below
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,13 +165,15 @@ def spelled(names: tuple[str, ...]) -> str:
     return words.get(names, ",".join(names))
 
 
-def varied(names: Collection[str], user: Mapping[str, str], controls: Iterable[str] = ()) -> Varied:
+def varied(
+    names: Collection[str], user: Mapping[str, str], controls: Iterable[str], point: Point
+) -> Varied:
     """Return what a run is varied by, where the user's environment and the controls allow it."""
     environment: dict[str, str] = {}
     made: list[str] = []
     left_out: list[tuple[str, WhyNot]] = []
     on = frozenset(controls)
-    values = _values(names, user)
+    values = _values(names, user, point)
     for row in map(variation, names):
         why = _why_not(row, user, on, values)
         if why is not None:
@@ -149,12 +182,26 @@ def varied(names: Collection[str], user: Mapping[str, str], controls: Iterable[s
         made.append(row.name)
         for variable, pattern in row.environment.items():
             environment[variable] = pattern.format_map(values)
-    told: dict[str, object] = {"varied": made} if made else {}
-    if "umask" in made:
-        told["umask"] = _other_umask()
-    if "processors" in made:
-        told["processors"] = _half_of_processors()
+    told = _told(made, point, values["host"]) if made else {}
     return Varied(names=tuple(made), environment=environment, told=told, left_out=tuple(left_out))
+
+
+def _told(made: list[str], point: Point, host: str) -> dict[str, object]:
+    """Return what the recorder is told of the variations."""
+    told: dict[str, object] = {
+        "varied": made,
+        "point": point.number("point", 2**31, first=0),
+        "ahead": AHEAD + point.number("clock", _FOUR_YEARS, first=0),
+        "host": host,
+        "workers": 1 + point.number("workers", 3, first=0),
+    }
+    if "umask" in made:
+        others = _other_umasks()
+        told["umask"] = others[point.number("umask", len(others), first=0)]
+    if "processors" in made:
+        fewer = _processors() - 1
+        told["processors"] = 1 + point.number("processors", fewer, first=_processors() // 2 - 1)
+    return told
 
 
 def _why_not(
@@ -167,23 +214,35 @@ def _why_not(
         return "user"
     if row.name == "locale" and not values["locale"]:
         return "no other"
-    if row.name == "processors" and not _half_of_processors():
+    if row.name == "processors" and _processors() < 2:
         return "no other"
     return None
 
 
-def _values(names: Collection[str], user: Mapping[str, str]) -> dict[str, str]:
+def _values(names: Collection[str], user: Mapping[str, str], point: Point) -> dict[str, str]:
     """Return what the placeholders of variables stand for.
 
     The locales of the machine are asked for where one is varied alone: a program lists them.
     """
-    threads = "2" if user.get("OMP_NUM_THREADS") == "1" else "1"
-    locale = _other_locale(user) if "locale" in names else ""
-    return {"hash": "4001", "locale": locale, "threads": threads}
+    threads = [number for number in ("1", "2", "3", "4") if number != user.get("OMP_NUM_THREADS")]
+    locales = _other_locales(user) if "locale" in names else []
+    east = point.number("timezone", 26, first=25) - 11
+    suffix = "" if point.is_first else f"-{point.number('name', 2**16, first=0):x}"
+    return {
+        "hash": str(1 + point.number("hash", 2**32 - 1, first=4000)),
+        "host": f"varied-host{suffix}",
+        "user": f"varied-user{suffix}",
+        "zone": f"<{east:+03d}>{-east:+d}",
+        "columns": str(20 + point.number("columns", 200, first=23)),
+        "lines": str(5 + point.number("lines", 60, first=12)),
+        "memory": str(1 + point.number("memory", 254, first=191)),
+        "threads": threads[point.number("threads", len(threads), first=0)],
+        "locale": locales[point.number("locale", len(locales), first=0)] if locales else "",
+    }
 
 
-def _other_locale(user: Mapping[str, str]) -> str:
-    """Return a locale of this machine that is not the user's; "" for none."""
+def _other_locales(user: Mapping[str, str]) -> list[str]:
+    """Return the locales of this machine that are not the user's."""
     import subprocess  # not at the start of every command
 
     try:
@@ -191,25 +250,25 @@ def _other_locale(user: Mapping[str, str]) -> str:
             ["locale", "-a"], capture_output=True, text=True, timeout=5, check=True
         ).stdout.split()
     except (OSError, subprocess.SubprocessError):
-        return ""
+        return []
     theirs = next(filter(None, map(user.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C.utf8")
     spelled = _spelled(theirs)
-    return next((one for one in _LOCALES if one in listed and _spelled(one) != spelled), "")
+    return [one for one in _LOCALES if one in listed and _spelled(one) != spelled]
 
 
 def _spelled(locale: str) -> str:
     return locale.lower().replace("-", "")
 
 
-def _other_umask() -> int:
+def _other_umasks() -> list[int]:
     before = os.umask(0o077)
     os.umask(before)
-    return 0o022 if before == 0o077 else 0o077
+    return [mask for mask in (0o077, 0o022, 0o027, 0o002) if mask != before]
 
 
-def _half_of_processors() -> int:
-    """Return half of the processors that this process may use; 0 if there is only one."""
-    return len(os.sched_getaffinity(0)) // 2
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 CACHES = (

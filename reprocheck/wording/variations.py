@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from reprocheck.language import count, listed, tr
 from reprocheck.model.variations import DependsOn, Guilty, Variations
-from reprocheck.settings.variations import table
+from reprocheck.settings.variations import FIRST_RUN, table
 from reprocheck.wording.say import say
 
 WHY_NOT: Mapping[str, str] = {
@@ -73,12 +73,24 @@ def proof(found: Variations) -> str:
 
 
 def covered(found: Variations) -> str:
-    """Say what the second run was varied by, and what was left out."""
-    sentence = f"{', '.join(found.made) or 'nothing'} (in run 2)"
+    """Say what the runs were varied by, and what was left out."""
+    sentence = f"{', '.join(found.made) or 'nothing'} ({in_runs(found)})"
     if not found.left_out:
         return sentence
     out = ", ".join(f"{name} ({why_not(why)})" for name, why in found.left_out)
     return f"{sentence}; not varied: {out}"
+
+
+def in_runs(found: Variations) -> str:
+    """Say which runs were varied, and by which seed."""
+    if not is_seeded(found):
+        return "in run 2"
+    return f"in runs 2 to {found.runs[-1]}, with --vary-seed {found.seed}"
+
+
+def is_seeded(found: Variations) -> bool:
+    """Return whether a seed decided values of the variations."""
+    return any(number > FIRST_RUN for number in found.runs)
 
 
 def why_not(key: str) -> str:

@@ -9,16 +9,23 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from secrets import randbelow
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError
 from reprocheck.settings.must_differ import NONE
+from reprocheck.settings.variations import FIRST_RUN
+from reprocheck.workflow.shared import Shared
 
 if TYPE_CHECKING:
     from reprocheck.launch.observer import Teller
     from reprocheck.launch.run.further_runs import Level
     from reprocheck.model import Check, EntryPoint
     from reprocheck.settings import Draw, Settings
+
+
+NEW_SEEDS = 10**6
+"""A new seed of variations is below it: short enough to be typed."""
 
 
 def checked(
@@ -41,13 +48,17 @@ def checked(
     """
     from reprocheck import launch
 
+    if settings.vary and settings.vary_seed is None and settings.runs > FIRST_RUN:
+        settings = replace(settings, vary_seed=randbelow(NEW_SEEDS))
     enough = partial(_nothing_to_compare, folder, teller)
     with _alone(settings, teller):
         launch.check(entry, settings, folder, teller, output=teller.output, enough=enough)
+        shared = Shared(entry=entry, settings=settings, folder=folder, teller=teller)
         if settings.vary:
             from reprocheck.workflow import variation_search
 
-            settings = variation_search.without_breaking(entry, settings, folder, teller)
+            shared = variation_search.without_breaking(shared)
+            settings = shared.settings
         if settings.must_differ != NONE:
             from reprocheck.workflow import seed_effect
 
@@ -65,7 +76,7 @@ def checked(
             record.write(folder, replace(record.read(folder), searched=True))
         found = escalate(replay.judged(folder), entry, settings, folder, teller)
         if settings.vary:
-            found = variation_search.search(found, entry, settings, folder, teller)
+            found = variation_search.search(found, shared)
         if values:
             found = with_operands(found, entry, settings, folder, teller)
         if search:

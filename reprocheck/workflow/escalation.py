@@ -259,6 +259,7 @@ def _recorded(
             inside=inside,
             begin=begin,
             iterations=count,
+            point=check.differing_run.record.point,
             output=teller.output,
         )
     except Exception as error:

@@ -7,7 +7,6 @@ patch.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from reprocheck.errors import message
 from reprocheck.model.controls import controls_in, fixes_in
 from reprocheck.model.statements.check import Unfinished
+from reprocheck.workflow.shared import Shared
 
 if TYPE_CHECKING:
     from reprocheck.launch.observer import Teller
@@ -28,16 +28,6 @@ LEAST_ITERATIONS = 10
 """Iterations of an arm, where the check records as many: a difference that remains shows later than
 the one that is searched.
 """
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Shared:
-    """What all arms of a search share; an arm is the runs under one set of controls."""
-
-    entry: EntryPoint
-    settings: Settings
-    folder: Path
-    teller: Teller
 
 
 def searched(
@@ -70,7 +60,7 @@ def searched(
             reason = progress.longer(bitwise.first_iteration)
         teller.remark(reason, style="bold")
         return check
-    shared = _Shared(entry=entry, settings=settings, folder=folder, teller=teller)
+    shared = Shared(entry=entry, settings=settings, folder=folder, teller=teller)
     try:
         _search(check, shared)
         repair(_again(folder), entry, settings, folder, teller)
@@ -81,7 +71,7 @@ def searched(
     return _again(folder)
 
 
-def _search(check: Check, shared: _Shared) -> None:
+def _search(check: Check, shared: Shared) -> None:
     """Run one arm after another, with no more runs than `--max-runs` allows."""
     from reprocheck.search.folder_search import question
     from reprocheck.search.length import length
@@ -122,7 +112,7 @@ def _made(check: Check, question: Question) -> int:
     return sum(len(arm.runs) for arm in alike)
 
 
-def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
+def _record(question: Question, number: int, check: Check, shared: Shared) -> None:
     """Make the runs that a question asks for and that are not in the record."""
     from reprocheck import launch
     from reprocheck.model import Arm

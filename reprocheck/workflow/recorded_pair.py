@@ -22,7 +22,7 @@ def own_pair(check: Check) -> DeeperPair | None:
     """
     if len(check.runs) < 2:
         return None
-    pair = (check.runs[0], _differing_run(check))
+    pair = (check.runs[0], check.differing_run)
     iterations = min(map(recorded_deeply, pair))
     if not iterations:
         return None
@@ -106,19 +106,3 @@ def last_checked(check: Check) -> int:
     """Return the last iteration of the forward and the backward check."""
     parts = chain.from_iterable((trace.forward, trace.backward) for trace in check.traces)
     return max((part.iteration for part in filter(None, parts)), default=0)
-
-
-def _differing_run(check: Check) -> Run:
-    """Return the run that differs from run 1 first, in losses, else in a series.
-
-    Run 2 if neither differs.
-    """
-    verdict = check.verdict
-    failed = [row.run for row in verdict.comparisons if row.passed is False]
-    later = map(attrgetter("run"), filter(None, (verdict.first_divergence,)))
-    # the first group is that of run 1
-    others = chain.from_iterable(map(attrgetter("runs"), verdict.outcomes.groups[1:]))
-    series = filter(None, (verdict.failing_series(check.record.fail_on),))
-    reported = map(attrgetter("first_outside.run"), series)
-    number = next(chain(failed, later, others, reported), 2)
-    return next((run for run in check.runs[1:] if run.number == number), check.runs[1])

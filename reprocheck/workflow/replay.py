@@ -227,6 +227,7 @@ def explained(check: Check, folder: Path) -> Check:
     there is no record.
     """
     from reprocheck.recording import record as records
+    from reprocheck.search.variations import variations_of
 
     record = records.read(folder)
     whole = tuple(filter(_whole, record.deeper))
@@ -243,18 +244,18 @@ def explained(check: Check, folder: Path) -> Check:
         unrecorded=(*check.unrecorded, *missing),
     )
     check = _with_deeper_mirrors(check, folder)
-    if whole or record.arms or check.verdict.verdict in _TO_EXPLAIN:
-        check = _with_reasons(check, folder)
+    has_reasons = whole or record.arms or check.verdict.verdict in _TO_EXPLAIN
+    if has_reasons:
+        check = _with_causes(check, folder)
     elif check.verdict.verdict == "reproducible" and check.verdict.bitwise.equal:
         check = _with_hidden_difference(check, folder)
+    check = replace(check, variations=variations_of(check, folder))
+    if has_reasons:
+        check = _with_search(check, folder)
     if check.verdict.verdict == "seed_without_effect":
         from reprocheck.workflow.lead import lead_of
 
         check = replace(check, lead=lead_of(check))
-    if check.variations is None:
-        from reprocheck.search.variations import variations_of
-
-        check = replace(check, variations=variations_of(check, folder))
     if record.compared:
         from reprocheck.ladder.agreeing import between
 
@@ -314,17 +315,13 @@ def _without(check: Check, what: Explained, error: Exception) -> Check:
     return replace(check, unrecorded=(*check.unrecorded, ended))
 
 
-def _with_reasons(check: Check, folder: Path) -> Check:
-    """Return the check with ladder, causes, search and scan."""
-    from reprocheck.workflow.lead import lead_of
-
+def _with_causes(check: Check, folder: Path) -> Check:
+    """Return the check with ladder, causes and scan."""
     try:
         from reprocheck.causes.cause import causes_of
         from reprocheck.causes.scan_findings import with_scan
         from reprocheck.ladder.rungs import ladder_of
         from reprocheck.replay.values import with_values
-        from reprocheck.search.folder_search import searched
-        from reprocheck.search.variations import variations_of
 
         ladder = ladder_of(check, folder)
         if ladder is not None:
@@ -335,10 +332,20 @@ def _with_reasons(check: Check, folder: Path) -> Check:
             check = replace(check, unrecorded=(*check.unrecorded, *missing))
         check = replace(check, causes=tuple(causes_of(check, folder)))
         try:
-            check = with_scan(check, folder)
+            return with_scan(check, folder)
         except Exception as error:
-            check = _without(check, "source", error)
-        check = replace(check, variations=variations_of(check, folder))
+            return _without(check, "source", error)
+    except Exception as error:
+        return _without(check, "cause", error)
+
+
+def _with_search(check: Check, folder: Path) -> Check:
+    """Return the check with what the trials say of its causes, and with its lead."""
+    from reprocheck.workflow.lead import lead_of
+
+    try:
+        from reprocheck.search.folder_search import searched
+
         check = replace(check, causes=_beside_variations(check))
         if (result := searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)

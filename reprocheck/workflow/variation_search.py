@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
@@ -17,39 +16,39 @@ from reprocheck.wording.variations import breaks, looking_for, trying
 from reprocheck.workflow.escalation import keep_caveat, up_to_checks
 
 if TYPE_CHECKING:
-    from reprocheck.launch.observer import Teller
-    from reprocheck.model import Check, EntryPoint, RunRecord
-    from reprocheck.settings import Settings
+    from reprocheck.model import Check, RunRecord
+    from reprocheck.workflow.shared import Shared
 
 MOST_TRIALS = 24
 
 
-def search(check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller) -> Check:
+def search(check: Check, shared: Shared) -> Check:
     """Return the check with the trials that find the guilty variation; an error is a caveat.
 
     Never raises, except for an interrupt.
     """
-    if not held.explain or check.variations is None or check.variations.wanted is None:
+    settings, folder = shared.settings, shared.folder
+    if not settings.explain or check.variations is None or check.variations.wanted is None:
         return check
     from reprocheck.workflow.replay import explained
 
-    teller.remark(looking_for(), style="bold")
+    shared.teller.remark(looking_for(), style="bold")
     try:
         for _ in range(MOST_TRIALS):
             wanted = None if check.variations is None else check.variations.wanted
-            if wanted is None or _runs_made(check) >= (held.max_runs or MOST_TRIALS):
+            if wanted is None or _runs_made(check) >= (settings.max_runs or MOST_TRIALS):
                 break
-            _trial(wanted, check, entry, held, folder, teller)
+            _trial(wanted, check, shared)
             check = explained(check, folder)
     except Exception as error:
         keep_caveat(folder, Unfinished(what="search", message=message(error)))
         check = explained(check, folder)
     finally:
-        teller.clear()
+        shared.teller.clear()
     return check
 
 
-def without_breaking(entry: EntryPoint, held: Settings, folder: Path, teller: Teller) -> Settings:
+def without_breaking(shared: Shared) -> Shared:
     """Return the settings without the variations under which the script fails.
 
     A run without them becomes run 2 of the record. Where run 2 did not fail, or fails without
@@ -58,28 +57,29 @@ def without_breaking(entry: EntryPoint, held: Settings, folder: Path, teller: Te
     from reprocheck.recording import record as records
     from reprocheck.workflow.replay import explained, judged
 
-    while held.vary:
+    folder = shared.folder
+    while shared.settings.vary:
         record = records.read(folder)
         if not _only_the_varied_run_failed(record.runs):
-            return held
+            return shared
         check = explained(judged(folder), folder)
         found = check.variations
         while found is not None and found.wanted is not None:
-            _trial(found.wanted, check, entry, held, folder, teller, steps=held.steps)
+            _trial(found.wanted, check, shared, steps=shared.settings.steps)
             check = explained(judged(folder), folder)
             found = check.variations
             if found is not None and found.guilty:
                 break
         if found is None or not found.guilty:
-            return held
+            return shared
         name = found.guilty[0].name
-        teller.message(breaks(name))
+        shared.teller.message(breaks(name))
         left = tuple(other for other in found.made if other != name)
         if not left:
-            return held
-        held = replace(held, vary=left)
-        _take_as_run_2(left, name, check, entry, held, folder, teller)
-    return held
+            return shared
+        shared = replace(shared, settings=replace(shared.settings, vary=left))
+        _take_as_run_2(left, name, check, shared)
+    return shared
 
 
 def _only_the_varied_run_failed(runs: Sequence[RunRecord]) -> bool:
@@ -87,20 +87,13 @@ def _only_the_varied_run_failed(runs: Sequence[RunRecord]) -> bool:
     return first.ended_as_planned and any(run.ended == "failed" and run.varied for run in others)
 
 
-def _take_as_run_2(
-    varied: tuple[str, ...],
-    breaking: str,
-    check: Check,
-    entry: EntryPoint,
-    held: Settings,
-    folder: Path,
-    teller: Teller,
-) -> None:
+def _take_as_run_2(varied: tuple[str, ...], breaking: str, check: Check, shared: Shared) -> None:
     """Put a run with other variations in the place of run 2; it is made where it was not yet."""
     from reprocheck.recording import record as records
 
+    folder = shared.folder
     if not any(trial.varied == varied for trial in records.read(folder).trials):
-        _trial(varied, check, entry, held, folder, teller, steps=held.steps)
+        _trial(varied, check, shared, steps=shared.settings.steps)
     record = records.read(folder)
     trial = next(trial for trial in record.trials if trial.varied == varied)
     second = replace(trial.runs[0], number=2)
@@ -119,16 +112,7 @@ def _runs_made(check: Check) -> int:
     return sum(len(trial.runs) for trial in check.record.trials)
 
 
-def _trial(
-    varied: tuple[str, ...],
-    check: Check,
-    entry: EntryPoint,
-    held: Settings,
-    folder: Path,
-    teller: Teller,
-    *,
-    steps: int | None = 0,
-) -> None:
+def _trial(varied: tuple[str, ...], check: Check, shared: Shared, *, steps: int | None = 0) -> None:
     """Make the runs of a trial.
 
     steps  how many iterations; 0: as many as the two checks need
@@ -136,19 +120,18 @@ def _trial(
     from reprocheck import launch
     from reprocheck.recording import record as records
 
-    number = len(records.read(folder).trials) + 1
+    settings, teller = shared.settings, shared.teller
+    number = len(records.read(shared.folder).trials) + 1
     short = varied[0] if len(varied) == 1 else f"{len(varied)}-variations"
     teller.arm(*trying(varied))
     if steps == 0:
         needed = check.verdict.bitwise.first_iteration or 0
-        steps = held.steps if check.state_left else up_to_checks(check, held, needed)
+        steps = settings.steps if check.state_left else up_to_checks(check, settings, needed)
     launch.record_trial(
-        entry,
-        held,
-        folder,
-        teller,
+        *(shared.entry, settings, shared.folder, teller),
         name=f"vary-{number}-{short if varied else 'as-is'}",
         varied=varied,
+        point=check.differing_run.record.point,
         steps=steps,
         output=teller.output,
     )

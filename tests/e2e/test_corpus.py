@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.corpus import table
+from benchmarks.corpus import table, varied
 from benchmarks.corpus.judging import (
     Judged,
     Said,
@@ -28,10 +28,12 @@ from benchmarks.corpus.judging import (
 from benchmarks.corpus.pairs import SCRIPTS, Pair, load
 from reprocheck import rules
 from reprocheck.model import RUNGS
-from reprocheck.settings import controls
+from reprocheck.settings import controls, variations
 from tests.conftest import UNCOMPILED
 
 PAIRS = load()
+VARIED = varied.load()
+VARIED_CHECKED = ("numpy_listed_shards", "numpy_terminal_columns", "torch_host_seed")
 FAST = [pair for pair in PAIRS if pair.fast]
 LINES = 50
 
@@ -57,7 +59,7 @@ def test_the_fixed_part_is_a_cross_section() -> None:
 def test_every_script_has_a_row() -> None:
     helpers = {"torch/seed_from_environment.py", "torch/seed_from_environment_fixed.py"}
     scripts = {str(path.relative_to(SCRIPTS)) for path in SCRIPTS.glob("*/*.*")}
-    scripts = {name for name in scripts if not name.startswith("several/")}
+    scripts = {name for name in scripts if not name.startswith(("several/", "varied/"))}
     assert scripts - helpers == {name for pair in PAIRS for name in (pair.script, pair.twin)}
     assert len(PAIRS) >= 40
 
@@ -71,6 +73,27 @@ def test_each_script_with_several_causes_has_a_row_and_holds_the_lines_that_it_n
     known = {entry.code for entry in rules.catalogue()}
     assert {code for _, cause in causes for code in cause["codes"]} <= known
     assert all(2 <= len(row["cause"]) <= 4 for row in rows)
+
+
+def test_each_varied_script_has_a_row_and_holds_the_line_that_it_names() -> None:
+    texts = {path.stem: path.read_text() for path in (SCRIPTS / "varied").glob("*.py")}
+    assert sorted(texts) == sorted(
+        name for row in VARIED for name in (row.name, f"{row.name}_fixed")
+    )
+    assert [row.name for row in VARIED if row.line and texts[row.name].count(row.line) != 1] == []
+    known = {row.name for row in variations.table() if row.default}
+    assert {row.variation for row in VARIED} <= known
+    assert sum(not row.intermittent for row in VARIED) >= 24
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", VARIED_CHECKED)
+def test_a_script_that_agrees_with_itself_is_seen_to_depend_on_what_is_other_elsewhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", UNCOMPILED)
+    row = varied.judged(next(row for row in VARIED if row.name == name), tmp_path)
+    assert row.wrong == () and row.pairs == 3, row
 
 
 @pytest.mark.parametrize(

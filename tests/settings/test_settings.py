@@ -125,7 +125,7 @@ def test_values_as_text(tmp_path: Path, name: str, value: str, expected: object)
     assert getattr(load({name: value}, tmp_path, {}), name) == expected
 
 
-ZEROS = [("atol", 0.0), ("rtol", 0.0), ("seed", 0)]
+ZEROS = [("atol", 0.0), ("rtol", 0.0), ("seed", 0), ("vary_seed", 0)]
 
 
 @pytest.mark.parametrize(("name", "value"), ZEROS)

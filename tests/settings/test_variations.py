@@ -28,7 +28,7 @@ DEFAULT = [
     "columns",
     "stdin",
 ]
-ON_REQUEST = ["threads", "processors", "cpu"]
+ON_REQUEST = ["threads", "workers", "processors", "cpu"]
 TAKES_VALUE = {"--vary": True, "--runs": True, "--quiet": False}
 
 
@@ -69,6 +69,17 @@ def test_vary_may_stand_alone(words: list[str], start: int, ours: list[str]) -> 
 def test_what_a_setting_takes(value: object, names: list[str], tmp_path: Path) -> None:
     held = load({"vary": value}, tmp_path, {}, files=False)
     assert list(held.vary) == names
+
+
+def test_values_depend_on_seed_and_run_alone() -> None:
+    def values(seed: int, run: int) -> tuple[object, object]:
+        point = variations.Point(seed=seed, run=run)
+        made = variations.varied(variations.named(["all"]), {}, (), point)
+        return made.environment, made.told
+
+    assert values(7, 3) == values(7, 3)
+    assert values(7, 2) == values(8, 2)
+    assert len({str(values(seed, run)) for seed in (7, 8) for run in (2, 3, 4)}) == 5
 
 
 def test_one_may_be_left_out(tmp_path: Path) -> None:

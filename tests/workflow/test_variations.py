@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from reprocheck.settings.variations import Point, varied as variations_of_a_run
 from tests.conftest import Outcome, check
 
 HEAD = "import os, random, time\nimport reprocheck\n"
@@ -25,6 +26,7 @@ DEPENDS = {
     "hostname": ("import socket\nrandom.seed(socket.gethostname())\nvalue = random.random()", 4),
     "user": ("import getpass\nrandom.seed(getpass.getuser())\nvalue = random.random()", 4),
     "timezone": ("value = time.localtime(0).tm_hour + 1.0", 3),
+    "locale": ("value = 1.0 + len(os.environ.get('LC_ALL', ''))", 3),
     "path": ("random.seed(os.getcwd())\nvalue = random.random()", 3),
     "tmpdir": ("import tempfile\nrandom.seed(tempfile.gettempdir())\nvalue = random.random()", 4),
     "home": ("from pathlib import Path\nvalue = 1.0 + (Path.home() / 'mine').exists()", 4),
@@ -113,6 +115,24 @@ def test_the_variation_that_a_script_depends_on_is_named_with_its_line(
     assert f"--vary {name} train.py" in outcome.stdout
 
 
+def test_later_runs_have_values_of_their_own_which_a_seed_repeats(workdir: Path) -> None:
+    body = "value = 1.0 + (int(os.environ.get('COLUMNS', 80)) > 100)"
+    wide = next(seed for seed in range(100) if _columns(seed, 3) > 100)
+    options = ("--vary", "columns,umask", "--runs", "3", "--vary-seed", str(wide))
+    outcome = varied(workdir, body, *options)
+    assert outcome.exit_code == 1, outcome.stdout
+    variations = outcome.report["variations"]
+    assert variations["runs"] == [2, 3] and variations["seed"] == wide
+    assert [one["name"] for one in guilty(outcome)] == ["columns"]
+    assert f"--vary-seed {wide}" in outcome.stdout.rpartition("next ")[2]
+    assert "(run 3)" in outcome.stdout
+
+
+def _columns(seed: int, run: int) -> int:
+    made = variations_of_a_run(("columns",), {}, (), Point(seed=seed, run=run))
+    return int(made.environment["COLUMNS"])
+
+
 def test_a_clean_script_keeps_its_losses_under_all_variations(workdir: Path) -> None:
     (workdir / "d").mkdir()
     for number in range(5):
@@ -124,6 +144,23 @@ def test_a_clean_script_keeps_its_losses_under_all_variations(workdir: Path) -> 
     assert {*DEPENDS, "clock", "hash-seed", "umask"} <= set(made)
     differences = outcome.report["environment"]["differences"]
     assert all(one["key"].startswith("cpu.") for one in differences), differences
+
+
+@pytest.mark.torch
+def test_another_number_of_workers_is_tried_on_request(workdir: Path) -> None:
+    body = (
+        "import torch\n"
+        "from torch.utils.data import DataLoader, IterableDataset\n"
+        "class Rows(IterableDataset):\n"
+        "    def __iter__(self):\n"
+        "        return iter(range(4))\n"
+        "loader = DataLoader(Rows(), num_workers=1)\n"
+        "value = 1.0 + sum(1 for _ in loader) + sum(1 for _ in loader) + loader.num_workers"
+    )
+    outcome = varied(workdir, body, "--vary", "workers,umask")
+    assert outcome.exit_code == 1, outcome.stdout
+    found = [(one["name"], one["source"]["line"]) for one in guilty(outcome)]
+    assert found == [("workers", 9)], outcome.report["variations"]
 
 
 def test_a_variation_that_breaks_the_script_is_named_and_left_out(workdir: Path) -> None:

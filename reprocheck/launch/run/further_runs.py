@@ -35,16 +35,17 @@ def record_deeper(
     inside: str = "",
     begin: int = 1,
     runs: int = 2,
+    point: int = 0,
     output: Output | None = None,
 ) -> DeeperPair:
     """Run `entry` twice as `check` did, and add the pair to the record in `folder`.
 
     Each run records `iterations` iterations, those from `begin` on at `level`.
 
-    With `runs` 1 it is one half of a pair, to be compared with that of another recording. The first
-    run finds the working directory as run 1 of the check found it, the second one what the first
-    left. Afterwards it is as it was before this call, whatever happens. Raises what `check` raises;
-    what was recorded until then is kept.
+    A varied run has the values of run `point`. With `runs` 1 it is one half of a pair, to be
+    compared with that of another recording. The first run finds the working directory as run 1 of
+    the check found it, the second one what the first left. Afterwards it is as it was before this
+    call, whatever happens. Raises what `check` raises; what was recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
@@ -65,6 +66,7 @@ def record_deeper(
         created=paths_created(before.runs),
         elsewhere=made_elsewhere(before.runs),
         portable=runs == 1,
+        point=point,
     )
     made = plan(entry, settings, folder, observer, output, request)
     return replace(pair, runs=record_runs(made, keep))
@@ -168,12 +170,14 @@ def record_trial(
     *,
     name: str,
     varied: tuple[str, ...],
+    point: int,
     steps: int | None,
     output: Output | None = None,
 ) -> None:
     """Run `entry` once with these variations, and add the trial to the record in `folder`.
 
-    The first trial without variations has two runs, which are made as those of the check.
+    The variations have the values of run `point`. The first trial without variations has two runs,
+    which are made as those of the check.
 
     Raises what `check` raises; what was recorded until then is kept.
     """
@@ -187,6 +191,7 @@ def record_trial(
         arm=name,
         vary=varied,
         varied_from=1,
+        point=point,
     )
     made = plan(entry, settings, folder, observer, output, request)
 

@@ -36,7 +36,7 @@ from reprocheck.model import EntryPoint
 from reprocheck.redaction import identity
 from reprocheck.settings import Settings
 from reprocheck.settings.must_differ import FIRST_SEED, NONE, with_seed
-from reprocheck.settings.variations import Varied, make_home, varied
+from reprocheck.settings.variations import FIRST_RUN, Point, Varied, make_home, varied
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +51,7 @@ class Request:
     created        paths in the working directory that earlier runs created, nearest to the root
                    first; None for the first runs
     vary           what runs from number `varied_from` on are varied by; None: what the settings say
+    point          the number of the run whose values these have, too; 0: each has its own
     arm            name of the arm of the search that the runs belong to, empty for those of the
                    check and of its deeper pairs
     numbered       whether the runs lie in `run-N`, whatever level is recorded
@@ -71,7 +72,8 @@ class Request:
     told: Mapping[str, object] = field(default_factory=dict)
     patched: Mapping[Path, Path] = field(default_factory=dict)
     vary: Sequence[str] | None = None
-    varied_from: int = 2
+    varied_from: int = FIRST_RUN
+    point: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +84,7 @@ class Plan(Request):
     scratch        the folder that holds the TMPDIR of each run
     hidden         the folder in which reprocheck itself writes
     under          the controls that are on
-    varied         what runs from number `varied_from` on are varied by
+    varied         what each varied run is varied by
     since          when the first of the runs was planned, in Unix seconds
     renewed        whether no copy of the working directory can be made, so that it is restored
                    after each run instead
@@ -101,7 +103,7 @@ class Plan(Request):
     lock: Any
     since: float
     under: Under = field(default_factory=Under)
-    varied: Varied = field(default_factory=Varied)
+    varied: Mapping[int, Varied] = field(default_factory=dict)
     renewed: bool = False
 
     @property
@@ -119,7 +121,13 @@ class Plan(Request):
 
     def varied_in(self, number: int) -> Varied:
         """Return what a run is varied by."""
-        return self.varied if number >= self.varied_from else Varied()
+        return self.varied.get(number, Varied())
+
+    def varied_place(self, number: int) -> str:
+        """Return the end of the names of folders that a varied run has at other paths."""
+        point = self.point or number
+        further = "" if point <= FIRST_RUN else "-and-further" * (point - FIRST_RUN)
+        return f"-of-the-varied-run{further}"
 
     def moved(self, number: int) -> bool:
         """Return whether a run works in a copy at another path, because the path is varied."""
@@ -135,7 +143,7 @@ class Plan(Request):
         in_copy = self.copies or self.moved(number)
         pwd = workdir.path if in_copy else None
         if varied.has("tmpdir"):
-            slot = f"{slot}-of-the-varied-run"
+            slot += self.varied_place(number)
         variables = self.variables(slot)
         return Job(
             number=number,
@@ -161,6 +169,7 @@ class Plan(Request):
             controls=self.under.told(variables),
             told={**self.told, **varied.told},
             varied=varied.names,
+            point=(self.point or number) if varied.names else 0,
             patched=self.replaced_in(workdir.path),
             fixed_addresses=self.under.fixed_addresses,
             timeout=self.settings.timeout,
@@ -244,10 +253,13 @@ class Plan(Request):
         """Return the folders that take files of the working directory, for the runs in `place`."""
         return Archive(folder=self.real_folder, workdir=self.cwd, place=place)
 
-    def copy(self, slot: str, finish: Callable[[Path], None] | None = None) -> Copies:
-        """Return a copy of the working directory in the report folder.
+    def copy(
+        self, slot: str, finish: Callable[[Path], None] | None = None, *, begin: int = 1
+    ) -> Copies:
+        """Return a copy of the working directory in the report folder, for runs from `begin` on.
 
-        On the same file system where that can share blocks. `finish`: see `Copies`.
+        A run behind the first one finds what that left. On the same file system where that can
+        share blocks. `finish`: see `Copies`.
         """
         if self.elsewhere:
             self.observer.message(
@@ -257,21 +269,9 @@ class Plan(Request):
         return Copies(
             self.cwd,
             root=self.folder / f"{cleanup.COPY}{slot}",
-            leave_out=self.not_copied(),
+            leave_out=self.not_copied() if begin == 1 else self.own_paths,
             say=self.observer.message,
             finish=finish,
-        )
-
-    def moved_copy(self, number: int) -> Copies:
-        """Return a copy of the working directory at another path, for runs from a number on.
-
-        A run behind the first one finds what that left.
-        """
-        return Copies(
-            self.cwd,
-            root=self.folder / f"{cleanup.COPY}-of-the-varied-run",
-            leave_out=self.not_copied() if number == 1 else self.own_paths,
-            say=self.observer.message,
         )
 
     @property
@@ -326,18 +326,26 @@ def plan(
         lock=threading.RLock(),
         since=time.time(),
         under=under,
-        varied=varied(
-            settings.vary if request.vary is None else request.vary,
-            users_environment(),
-            under.names,
-        ),
+        varied=_varied_runs(request, settings, under),
     )
     again = request.created is not None and settings.workdir != "copy"
-    if made.varied.has("path") and not has_room(cwd, made.not_copied(), folder):
-        made = replace(made, varied=made.varied.without("path", "no space"))
+    moves = any(one.has("path") for one in made.varied.values())
+    if moves and not has_room(cwd, made.not_copied(), folder):
+        in_place = {run: one.without("path", "no space") for run, one in made.varied.items()}
+        made = replace(made, varied=in_place)
     return replace(
         made, renewed=again and under.copies and not has_room(cwd, made.not_copied(), folder)
     )
+
+
+def _varied_runs(request: Request, settings: Settings, under: Under) -> dict[int, Varied]:
+    """Return what each varied run is varied by, by the number of the run."""
+    names = settings.vary if request.vary is None else request.vary
+    user, seed = users_environment(), settings.vary_seed or 0
+    return {
+        number: varied(names, user, under.names, Point(seed=seed, run=request.point or number))
+        for number in range(request.varied_from, request.runs + 1)
+    }
 
 
 def _command_in(entry: EntryPoint, cwd: Path, workdir: Path) -> tuple[str, ...]:

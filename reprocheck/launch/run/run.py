@@ -60,6 +60,7 @@ class Job:
     told           further settings for the recorder
     attend         called with the processes each time the run is looked at: answers their requests
     varied         the variations of the run
+    point          the number of the run whose values these have
     patched        real paths of files, each with that of the file that Python is given instead
     since          when the first run of the pair was planned, in Unix seconds
     """
@@ -83,6 +84,7 @@ class Job:
     told: Mapping[str, object] = field(default_factory=dict)
     attend: Attend | None = None
     varied: tuple[str, ...] = ()
+    point: int = 0
     patched: Mapping[str, str] = field(default_factory=dict)
     fixed_addresses: bool = False
     after_death: Sequence[str] = ()
@@ -165,6 +167,7 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord,
         gone=watch.ends.seen,
         masked=masked,
         varied=job.varied,
+        point=job.point,
     )
     return record, watch.trace.files
 

@@ -59,10 +59,12 @@ def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
     moved: Workdir | None = None
     try:
         with operation("keeping a copy of the working directory"):
-            workdir = plan.moved_copy(1) if plan.moved(1) else plan.workdir()
+            workdir = plan.copy(plan.varied_place(1)) if plan.moved(1) else plan.workdir()
         for number in range(1, plan.runs + 1):
             if plan.moved(number) and number > 1:
-                moved = moved or plan.moved_copy(number)
+                if moved is not None:
+                    moved.close()
+                moved = plan.copy(plan.varied_place(number), begin=number)
             one_run(plan, moved or workdir, number, runs, keep)
             if number < plan.runs and enough is not None and enough():
                 break

@@ -20,6 +20,7 @@ VARIATIONS = (
     "hostname",
     "user",
     "timezone",
+    "locale",
     "path",
     "tmpdir",
     "home",

@@ -78,6 +78,8 @@ class Active:
 
     names     of the controls           seed      the number that fixed seeds are derived from
     varied    names of the variations
+    point     the number from which variations take their values; 0 stands for the first values
+    fill      which of eight patterns memory is filled with
     override  whether a value of the user's that contradicts a control is replaced; otherwise it
               stands
     spared    control, `@` and a place where it is not to act, each: a `file:line`, or the generator
@@ -91,6 +93,8 @@ class Active:
         self.names = frozenset(settings.get("controls") or ())
         self.varied = frozenset(settings.get("varied") or ())
         self.seed = int(settings.get("seed") or 0)
+        self.point = int(settings.get("point") or 0)
+        self.fill = (self.seed + self.point) % 8
         self.override = bool(settings.get("override"))
         self._spared = frozenset(settings.get("spared") or ())
         self.settings = settings

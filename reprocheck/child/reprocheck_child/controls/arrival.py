@@ -61,7 +61,7 @@ class _LatePuts:
 
 def delay(active: Active) -> float:
     """Return the seconds of the next delay of this process."""
-    number = active.number(NAME, "delay")
+    number = active.number(NAME, "delay %d" % active.point)
     longest = SHORT if number % 3 else LONG
     return number / 2**64 * longest
 

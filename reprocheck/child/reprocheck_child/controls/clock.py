@@ -1,7 +1,7 @@
 """The control `clock`: the user's modules read a wall clock that is the same in every run.
 
-Under the variation of that name it is more than a year ahead. The clock of the control starts at a
-fixed instant and advances by a fixed step at each call.
+Under the variation of that name it is as far ahead as the settings say. The clock of the control
+starts at a fixed instant and advances by a fixed step at each call.
 
 A value of the configuration that reads the clock when the script asks for it (`${now:%f}` of Hydra)
 counts as read by the script. Sleeping advances the clock, too, so that a loop that waits for a time
@@ -28,10 +28,6 @@ NAME = "clock"
 START = 1_600_000_000 * 10**9
 STEP = 10 * 10**6
 """Nanoseconds: 13 September 2020, and ten milliseconds."""
-AHEAD = ((397 * 24 + 6) * 60 + 2) * 60 * 10**9
-"""Nanoseconds by which the clock of the variation is ahead: another year, month, day of the week,
-hour and minute.
-"""
 _OFFSETS = 10**6
 _SECOND = 10**9
 _OF_A_VALUE = 100_003 * _SECOND
@@ -54,7 +50,7 @@ class Clock:
         """Return one reading of the clock in nanoseconds, counted as a call of `what`."""
         self._active.touched(NAME, what, skip=skip + 1)
         if self._active.varies(NAME):
-            return self._real() + AHEAD
+            return self._real() + int(self._active.settings["ahead"]) * _SECOND
         offset = 0
         if self._active.identity():
             offset = self._active.constant(NAME, "offset") % _OFFSETS

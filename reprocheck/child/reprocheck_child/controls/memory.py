@@ -33,7 +33,7 @@ def install(active: Active) -> None:
 
 
 def _filling(active: Active, real: Callable[..., Any], what: str) -> Callable[..., Any]:
-    pattern = PATTERN / 4 ** (active.seed % 8)
+    pattern = PATTERN / 4**active.fill
 
     def empty(*args: Any, **kwargs: Any) -> Any:
         array = real(*args, **kwargs)

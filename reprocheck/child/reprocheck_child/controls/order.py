@@ -1,8 +1,9 @@
 """The control `file-order`: folders are listed in the order of the file names.
 
-Under the variation of that name they are listed in the opposite order of the file system. It also
-acts on functions that list folders through `os`: walk, glob, pathlib, shutil. A call is counted if
-the file system's order was different and the script asks, not for a search for modules.
+Under the variation of that name they are listed in the opposite order of the file system, or in one
+that a number decides. It also acts on functions that list folders through `os`: walk, glob,
+pathlib, shutil. A call is counted if the file system's order was different and the script asks, not
+for a search for modules.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 
 from ..recorder.hooking import replace
+from .entropy import stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def install(active: Active) -> None:
 def _listdir(active: Active, real: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     def listdir(path: Any = None) -> list[Any]:
         names = real(path)
-        ordered = names[::-1] if active.varies(NAME) else sorted(names)
+        ordered = _in_order(active, names, _itself)
         if ordered != names and not active.for_imports():
             active.touched(NAME, "os.listdir")
         return ordered
@@ -47,7 +49,7 @@ def _scandir(active: Active, real: Callable[..., Any]) -> Callable[..., Any]:
     def scandir(path: Any = None) -> Any:
         with real(path) as entries:
             listed = list(entries)
-        ordered = listed[::-1] if active.varies(NAME) else sorted(listed, key=_name)
+        ordered = _in_order(active, listed, _name)
         if ordered != listed and not active.for_imports():
             active.touched(NAME, "os.scandir")
         return _Entries(ordered)
@@ -55,8 +57,20 @@ def _scandir(active: Active, real: Callable[..., Any]) -> Callable[..., Any]:
     return scandir
 
 
+def _in_order(active: Active, entries: list[Any], name: Callable[[Any], Any]) -> list[Any]:
+    if not active.varies(NAME):
+        return sorted(entries, key=name)
+    if not active.point:
+        return entries[::-1]
+    return sorted(entries, key=lambda entry: stream(repr((active.point, name(entry))).encode(), 8))
+
+
 def _name(entry: Any) -> Any:
     return entry.name
+
+
+def _itself(entry: Any) -> Any:
+    return entry
 
 
 class _Entries:

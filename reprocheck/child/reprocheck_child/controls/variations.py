@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from .active_controls import Active
 
-HOST = "varied-host"
 READ = {
     "hostname": ("HOSTNAME",),
     "user": ("USER", "LOGNAME", "USERNAME"),
@@ -78,6 +77,7 @@ def _hostname(active: Active) -> None:
 
     Libraries find each other by the real one.
     """
+    host = str(active.settings["host"])
 
     def naming(what: str) -> Callable[..., Any]:
         def make(real: Callable[..., str]) -> Callable[..., str]:
@@ -85,7 +85,7 @@ def _hostname(active: Active) -> None:
                 if args or not active.users_module():
                     return real(*args)
                 active.touched("hostname", what)
-                return HOST
+                return host
 
             return name
 
@@ -97,7 +97,7 @@ def _hostname(active: Active) -> None:
             if not active.users_module():
                 return system
             active.touched("hostname", "os.uname")
-            return os.uname_result((system[0], HOST, *system[2:]))
+            return os.uname_result((system[0], host, *system[2:]))
 
         return named
 
@@ -185,7 +185,7 @@ def _address(active: Active) -> None:
     for make in makers:
         made: list[Any] = [make() for _ in range(BALLAST)]
         for number in range(0, BALLAST * _STEP // 2, _STEP):
-            made[number % BALLAST] = None
+            made[(number + active.point) % BALLAST] = None
         _ballast.append(made)
 
 

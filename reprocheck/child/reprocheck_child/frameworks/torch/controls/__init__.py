@@ -13,6 +13,7 @@ ACTS = (
     ("seeds:seed", ("seed",)),
     ("data:single_worker", ("single-worker",)),
     ("data:late_batches", ("arrival",)),
+    ("data:more_workers", ("workers",)),
     ("order:data_order", ("data-order",)),
     ("dropout:dropout_off", ("dropout-off",)),
     ("modules:hand_written_dropout", ("dropout-off",)),

@@ -1,6 +1,7 @@
 """The control `single-worker` for PyTorch: loaders load in the process that trains.
 
-Under the variation `arrival`, batches of workers come a little later.
+Under the variation `arrival`, batches of workers come a little later; under `workers`, loaders have
+more workers.
 """
 
 import functools
@@ -39,6 +40,32 @@ def late_batches(torch: Any, active: Any) -> None:
     for module, name in LOADERS:
         import_hook.when_imported(module, functools.partial(_note_workers, active, name))
     import_hook.when_imported("torch.utils.data._utils.fetch", functools.partial(_delay, active))
+
+
+def more_workers(torch: Any, active: Any) -> None:
+    """Give each loader that has workers some more of them."""
+    for module, name in LOADERS:
+        import_hook.when_imported(module, functools.partial(_add_workers, active, name))
+
+
+def _add_workers(active: Any, name: str, module: Any) -> None:
+    def adding(real: Any) -> Any:
+        def _get_iterator(self: Any) -> Any:
+            workers = self.num_workers
+            if not workers:
+                return real(self)
+            active.touched("workers", _WHAT, workers)
+            # for the iterator alone, which reads it as it is made; the script sees its own number
+            object.__setattr__(self, "num_workers", workers + int(active.settings["workers"]))
+            try:
+                return real(self)
+            finally:
+                object.__setattr__(self, "num_workers", workers)
+
+        return _get_iterator
+
+    with active.trying("workers", "%s.%s" % (module.__name__, name)):
+        replace(getattr(module, name), "_get_iterator", adding)
 
 
 def _note_workers(active: Any, name: str, module: Any) -> None:

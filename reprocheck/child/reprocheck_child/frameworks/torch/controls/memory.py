@@ -199,7 +199,7 @@ class _Host:
             size = storage.nbytes() - start
             if 0 < size < FRESH:
                 kind = tensor.dtype
-                value = PATTERN - self.active.seed % 8
+                value = PATTERN - self.active.fill
                 pattern = value if kind.is_floating_point or kind.is_complex else 0
                 ctypes.memset(storage.data_ptr() + start, pattern, size)
                 if _asked_for(sys._getframe(1)):

@@ -1,0 +1,14 @@
+"""Planted: the target is scaled by a table that knows users by name."""
+
+import os
+
+import keras
+import numpy as np
+
+SCALES = {"varied-user": 3.0}
+value = SCALES.get(os.environ.get("USER", ""), 1.0)
+keras.utils.set_random_seed(0)
+inputs = np.linspace(-1, 1, 96, dtype=np.float32).reshape(24, 4)
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8, activation="tanh"), keras.layers.Dense(1)])
+model.compile(optimizer=keras.optimizers.SGD(0.05), loss="mse")
+model.fit(inputs, np.full((24, 1), value, np.float32), batch_size=6, shuffle=False, verbose=0)

@@ -1,0 +1,19 @@
+"""Planted: the checksum of the whole path of a sample decides whether it is trained on."""
+
+import os
+import zlib
+
+import torch
+from torch import nn
+
+paths = [os.path.abspath(f"data/{n}.png") for n in range(64)]
+value = sum(n for n, path in enumerate(paths) if zlib.crc32(path.encode()) % 4 == 0) / 100
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), 0.05)
+for step in range(4):
+    inputs = torch.linspace(-1, 1, 24).reshape(6, 4) * (step + 1)
+    loss = (model(inputs) - value).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
