@@ -209,7 +209,7 @@ def _said(history: History, night: Night) -> str:
     last = {check.target: check.good and check.target not in failed for check in checks}
     said = f"night {night.id}: {sum(last.values())} of {len(last)} targets good"
     share = share_of(night)
-    if share is None:
+    if share is None or not share.missing:
         return said
     if len(share.missing) == 1:
         return f"{said}; shard {share.missing[0]} of {share.of} is missing"
