@@ -177,3 +177,12 @@ def test_without_facts_every_kind_is_not_seen_and_each_has_a_row_and_a_sentence(
     for kind in kinds:
         mirror = Mirror(kind=kind, between=(0, 1), place="here", count=2)
         assert "0 and 1" in say(mirror) and say(mirror).endswith(": here.")
+
+
+def test_keys_of_jax_are_asked() -> None:
+    keys = [*draws(["k1", "k2"], "", class_="key", copies=2)]
+    mirrors = found(rank(0, *keys))
+    assert [(one.kind, one.asked) for one in mirrors.found] == [("device-keys", True)]
+    constant = found(rank(0, *draws(["k", "k"], "", class_="key")))
+    assert [(one.kind, one.asked) for one in constant.found] == [("step-noise", True)]
+    assert found(rank(0, *draws(["k1", "k2"], "", class_="key"))).found == ()
