@@ -1,6 +1,6 @@
 #!/bin/bash
 # Slurm, a job a target: `bash targets.sh` in the folder of the settings file, on the node that submits.
-# Each job has what the `resources` of its target ask for; merge.sbatch joins them once all have ended.
+# Each job has what the `needs` of its target ask for; merge.sbatch joins them once all have ended.
 set -euo pipefail
 . .venv/bin/activate
 mapfile -t options < <(reprocheck suite list --format sbatch)

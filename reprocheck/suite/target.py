@@ -46,7 +46,7 @@ class Target:
     allow: Allow | None = None
     limits: Mapping[str, float] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
-    resources: Resources = field(default_factory=Resources)
+    needs: Resources = field(default_factory=Resources)
     values: Mapping[str, str] = field(default_factory=dict)
     resume: Mapping[str, object] | None = None
     file: Path | None = None

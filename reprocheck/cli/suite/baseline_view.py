@@ -221,15 +221,20 @@ def _facts(baseline: Baseline, now: Mapping[str, str]) -> None:
     if not baseline.night:
         _row("environment", "not known of imported curves")
         return
-    facts = changed(baseline.environment, now)
+    then = baseline.environment
+    if not then:
+        # it was accepted elsewhere: the file has the key alone
+        then = baseline.key.facts
+        now = {name: now.get(name, "") for name in then}
+    facts = changed(then, now)
     if not facts:
         _row("environment", "the same")
         return
     from reprocheck.suite.model import short
 
     rows = [
-        f"{name}: {short(then) or 'none'} → {short(now) or 'none'}"
-        for name, (then, now) in facts.items()
+        f"{name}: {short(before) or 'none'} → {short(after) or 'none'}"
+        for name, (before, after) in facts.items()
     ]
     left = len(rows) - MOST_FACTS
     if left > 0:

@@ -133,7 +133,7 @@ def _sbatch(target: Target) -> str:
     """Return the options of `sbatch` for a job that checks the target, without spaces in any."""
     from reprocheck.suite.targets import folder_name
 
-    needs = target.resources
+    needs = target.needs
     words = [
         f"--job-name={folder_name(target.name)}",
         f"--nodes={needs.nodes}",
@@ -161,12 +161,12 @@ def _folders(targets: Sequence[Target], suite: Suite) -> list[str]:
 def _note(target: Target) -> str:
     """Format the target's tags, accelerators and expected verdict, if it has any."""
     parts = [*target.tags]
-    if target.resources.gpus:
-        parts.append(f"{target.resources.gpus} GPU")
-    if target.resources.npus:
-        parts.append(f"{target.resources.npus} NPU")
-    if target.resources.nodes > 1:
-        parts.append(f"{target.resources.nodes} nodes")
+    if target.needs.gpus:
+        parts.append(f"{target.needs.gpus} GPU")
+    if target.needs.npus:
+        parts.append(f"{target.needs.npus} NPU")
+    if target.needs.nodes > 1:
+        parts.append(f"{target.needs.nodes} nodes")
     if target.resume is not None:
         parts.append("resume")
     if target.expect != "reproducible":
@@ -195,7 +195,7 @@ def _row(target: Target) -> dict[str, object]:
         "expect": target.expect,
         "allow": target.allow,
         "tags": list(target.tags),
-        "resources": asdict(target.resources),
+        "needs": asdict(target.needs),
         "matrix": dict(target.values),
         "resume": resume,
     }

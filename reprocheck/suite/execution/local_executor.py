@@ -121,8 +121,8 @@ class LocalExecutor:
 
         Raises ReportError if the job's folder cannot be written.
         """
-        resources = job.target.resources
-        taken = sum(check.under_way.job.target.resources.cpus for check in self._running)
+        resources = job.target.needs
+        taken = sum(check.under_way.job.target.needs.cpus for check in self._running)
         if len(self._running) >= self.jobs or self._machine.cpus - taken < resources.cpus:
             return "a free core"
         devices = self._free_devices(resources)

@@ -328,6 +328,17 @@ def commits_of(file: Path, since: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def is_as_in(file: Path, commit: str) -> bool:
+    """Return whether a file is known to be as it was in a commit, as `commit_of` returns it.
+
+    A commit with changes beside it tells nothing, and neither does a file that git does not have.
+    """
+    if not commit or commit.endswith("+"):
+        return False
+    is_tracked = bool(_git(file.parent, "ls-files", "--", file.name))
+    return is_tracked and not commits_of(file, commit)
+
+
 def _git(folder: Path, *words: str) -> str:
     """Return what git prints; "" if it fails.
 

@@ -101,7 +101,7 @@ class RayExecutor:
         claim = claims.claimed(claims.of_folder(job))
         if claim is None:
             return "another check in its working directory"
-        resources = job.target.resources
+        resources = job.target.needs
         task = self._ray.remote(_check).options(
             num_cpus=resources.cpus,
             num_gpus=resources.gpus,
@@ -142,10 +142,10 @@ class RayExecutor:
 
         Ray would keep any number of tasks waiting, and each would be said to be under way.
         """
-        wanted = _wanted(job.target.resources)
+        wanted = _wanted(job.target.needs)
         left = dict(self._ray.cluster_resources())
         for running in self._running.values():
-            for name, number in _wanted(running.job.target.resources).items():
+            for name, number in _wanted(running.job.target.needs).items():
                 left[name] = left.get(name, 0.0) - number
         return _fits(wanted, left)
 

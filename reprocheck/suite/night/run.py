@@ -323,7 +323,7 @@ def _plan(
     jobs, checked = jobs_left(night, suite, history, retries)
     for job in jobs:
         lacking = missing(job.target)
-        why = lacking.message if lacking else executor.impossible(job.target.resources)
+        why = lacking.message if lacking else executor.impossible(job.target.needs)
         if why:
             not_run[job.target.name] = why
     can_run = [job for job in jobs if job.target.name not in not_run]

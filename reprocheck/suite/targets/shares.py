@@ -65,5 +65,5 @@ def expected(targets: Iterable[Target], seconds: Mapping[str, float]) -> dict[st
     It is what it took, else the minutes that it asks for; targets of which neither is known are
     left out.
     """
-    asked = {one.name: one.resources.minutes * 60.0 for one in targets if one.resources.minutes}
+    asked = {one.name: one.needs.minutes * 60.0 for one in targets if one.needs.minutes}
     return {**asked, **seconds}

@@ -21,7 +21,7 @@ _OPTIONS = {option.key: option for option in OPTIONS if option.name not in OF_TH
 _BESIDE = {"workdir": " The folder in which a target starts is `folder`."}
 """What else is said of a setting whose value is not allowed."""
 _NOT_A_DEFAULT = ("name", "run", "matrix", "known_issue", "quarantine")
-_AS_IS = ("expect", "resources", "owner", "known_issue", "quarantine")
+_AS_IS = ("expect", "needs", "owner", "known_issue", "quarantine")
 """Keys whose values a target has as they are read."""
 _NOT_OFFERED = {"vary": "varied runs"}
 """What a target might ask for and cannot, by the key that one would look for."""

@@ -29,9 +29,14 @@ _COMMENT = """\
 #   expect = "not_reproducible"        the verdict that counts as good
 #   allow = "tolerance"                how far from the baseline: bits, noise-floor or tolerance
 #   tags = ["vision"]                  for `--tag vision`
-#   resources = { cpus = 4, gpus = 1 } what one check takes
+#   needs = { cpus = 4, gpus = 1 }     what one check takes
 #   matrix = { lr = [0.1, 0.2] }       with {lr} in `run`: one target for each value
 #   resume = true                      checks besides whether it resumes from its checkpoint
+#   owner = "@ada"                     who is named in notices of it
+#   quarantine = "an open race"        why it comes and goes: it is shown and fails no night
+#   known_issue = { why = "...", until = "2027-01-31" }
+# [PREFIXsuite] may have baselines = "baselines.json" (accepted curves in the repository),
+# webhooks = "$VARIABLE" and owners = { "@ada" = "$VARIABLE" } (who gets notices).
 # Keys that all targets share stand in a table of their own: [PREFIXsuite.defaults]
 """
 _UNFIT = re.compile(r"[^\w.+]+")

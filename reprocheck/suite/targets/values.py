@@ -253,7 +253,7 @@ OF_A_TARGET: Mapping[str, Kind] = {
         parse=_allow,
     ),
     "tags": Kind(allowed="a text or a list of texts", parse=_texts),
-    "resources": Kind(
+    "needs": Kind(
         allowed="a table with cpus, gpus, npus, nodes and minutes, such as { cpus = 4, gpus = 1 }",
         parse=_resources,
     ),

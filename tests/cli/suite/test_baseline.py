@@ -105,6 +105,20 @@ def test_accepting_says_what_is_accepted_and_what_it_replaces(folder, capsys) ->
     assert "loss        3  1.12500012     1.125    1   1.1e-07      no" in printed
 
 
+def test_what_a_file_has_of_a_baseline_is_replaced_with_its_difference(folder, capsys) -> None:
+    """A history that never had the accepted check knows the facts of its key alone."""
+    (folder / "reprocheck.toml").write_text('[suite]\nbaselines = "b.json"\n' + SUITE)
+    assert _main("accept", "--night", "n1", "--why", "the first curves", "large", "small") == 0
+    (load(folder).folder / "history.sqlite").unlink()
+    _night("n2", _check("n2", MOVED, beside={"numpy": "2.5"}))
+    capsys.readouterr()
+    assert _main("accept", "small", "--why", "another NumPy") == 0
+    printed = capsys.readouterr().out
+    assert "replaces      night n1" in printed
+    assert "environment   the same" in printed
+    assert "loss        3  1.12500012     1.125    1   1.1e-07      no" in printed
+
+
 def test_without_a_night_the_last_good_check_of_each_target_is_accepted(folder, capsys) -> None:
     (folder / "reprocheck.toml").write_text(SUITE + NEVER)
     bad = _check("n4", MOVED, "never", good=False, reason="The losses differ.")

@@ -22,7 +22,7 @@ name = "resnet"
 run = "-- bash start.sh"
 folder = "vision"
 tags = ["vision"]
-resources = { gpus = 2 }
+needs = { gpus = 2 }
 expect = "not_reproducible"
 steps = 20
 """
@@ -72,7 +72,7 @@ def test_a_program_reads_them_as_json(folder: Path, capsys: pytest.CaptureFixtur
         "expect": "not_reproducible",
         "allow": None,
         "tags": ["vision"],
-        "resources": {"cpus": 1.0, "gpus": 2, "npus": 0, "nodes": 1, "minutes": 0},
+        "needs": {"cpus": 1.0, "gpus": 2, "npus": 0, "nodes": 1, "minutes": 0},
         "matrix": {},
         "resume": None,
     }

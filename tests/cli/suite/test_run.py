@@ -123,7 +123,7 @@ def night(
         "draw = false\nexplain = false\n"
         '[[target]]\nname = "good"\nrun = "good.py"\ntags = ["fast"]\n'
         '[[target]]\nname = "bad"\nrun = "bad.py"\nexplain = true\n'
-        '[[target]]\nname = "big"\nrun = "good.py"\nresources = {gpus = 1000}\n'
+        '[[target]]\nname = "big"\nrun = "good.py"\nneeds = {gpus = 1000}\n'
     )
     with checks_here():
         done = reprocheck_here("suite", "run", "--format", "json", cwd=folder, COLUMNS="80")

@@ -71,9 +71,7 @@ def test_the_files_of_a_check_that_was_killed_with_its_guard_are_put_back(tmp_pa
 
 def test_a_device_is_one_checks_at_a_time(tmp_path: Path) -> None:
     with_gpu = Resources(gpus=1)
-    jobs = [
-        job(tmp_path, f"gpu{number}", DEVICES + GOOD, resources=with_gpu) for number in range(3)
-    ]
+    jobs = [job(tmp_path, f"gpu{number}", DEVICES + GOOD, needs=with_gpu) for number in range(3)]
     with LocalExecutor(4, MACHINE) as executor:
         assert [executor.start(one) for one in jobs] == ["", "", "a free device"]
         ended = []
@@ -91,7 +89,7 @@ def test_checks_wait_for_cores_and_working_directories(tmp_path: Path) -> None:
     with LocalExecutor(3, MACHINE) as executor:
         assert executor.start(first) == ""
         assert "working directory" in executor.start(replace(first, place="n/other/attempt-1"))
-        large = job(tmp_path, "large", GOOD, resources=Resources(cpus=4))
+        large = job(tmp_path, "large", GOOD, needs=Resources(cpus=4))
         assert executor.start(large) == "a free core"
         assert executor.wait(0.0) == []
     assert list(marked(TOKEN, token)) == []

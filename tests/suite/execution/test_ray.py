@@ -45,15 +45,15 @@ name = "on a node that dies"
 run = "waits.py"
 workdir = "inplace"
 folder = "alone"
-resources = {npus = 1}
+needs = {npus = 1}
 [[target]]
 name = "with a device"
 run = "devices.py"
-resources = {npus = 1}
+needs = {npus = 1}
 [[target]]
 name = "too large"
 run = "good.py"
-resources = {cpus = 2}
+needs = {cpus = 2}
 """
 
 

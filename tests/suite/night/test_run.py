@@ -223,7 +223,7 @@ def test_a_target_that_asks_for_more_than_there_is_is_not_run(
     tmp_path: Path, reports: dict[str, Performed]
 ) -> None:
     suite = suite_in(tmp_path, "a", "b")
-    big = replace(suite.targets[1], resources=replace(suite.targets[1].resources, gpus=8))
+    big = replace(suite.targets[1], needs=replace(suite.targets[1].needs, gpus=8))
     suite = replace(suite, targets=(suite.targets[0], big))
     with open_history(suite.history) as history:
         outcome, executor = night(suite, history, reports)

@@ -21,7 +21,7 @@ def targets(names: list[str], minutes: dict[str, int] | None = None) -> list[Tar
             name=name,
             words=("train.py",),
             workdir=Path("/"),
-            resources=Resources(minutes=asked.get(name, 0)),
+            needs=Resources(minutes=asked.get(name, 0)),
         )
         for name in sorted(names)
     ]

@@ -33,7 +33,7 @@ environment = { LIMIT = 2 }
 expect = "not_reproducible"
 allow = "tolerance"
 tags = ["vision", "slow"]
-resources = { cpus = 4, gpus = 1 }
+needs = { cpus = 4, gpus = 1 }
 steps = "all"
 fail-on = ["bitwise", "series:val_loss"]
 python = ".venv/bin/python"
@@ -57,7 +57,7 @@ def test_every_key_reaches_its_target(tmp_path: Path) -> None:
     assert resnet.environment == {"DATA": "/data", "LIMIT": "2"}
     assert (resnet.expect, resnet.allow) == ("not_reproducible", "tolerance")
     assert resnet.tags == ("every-night", "vision", "slow")
-    assert resnet.resources == Resources(cpus=4, gpus=1)
+    assert resnet.needs == Resources(cpus=4, gpus=1)
     assert resnet.options == {
         "steps": "all",
         "timeout": 60.0,
@@ -68,7 +68,7 @@ def test_every_key_reaches_its_target(tmp_path: Path) -> None:
     assert ddp.words == ("--", "torchrun", "--nproc-per-node", "2", "train.py")
     assert ddp.workdir == tmp_path
     assert ddp.options["steps"] == 20
-    assert (ddp.expect, ddp.allow, ddp.resources) == ("reproducible", None, Resources())
+    assert (ddp.expect, ddp.allow, ddp.needs) == ("reproducible", None, Resources())
 
 
 def test_allow_may_be_a_table_of_limits_and_a_resume_has_its_own_known_issue(
@@ -263,13 +263,13 @@ MISTAKES = {
     ),
     "allowance": (target('allow = "bit"'), 'allow = "bit" is not', "bits, tolerance"),
     "resources": (
-        target("resources = { gpus = 0.5 }"),
+        target("needs = { gpus = 0.5 }"),
         "gpus is a whole number",
         "cpus, gpus, npus",
     ),
-    "other resources": (target("resources = { tpus = 1 }"), "no key tpus", "npus"),
+    "other resources": (target("needs = { tpus = 1 }"), "no key tpus", "npus"),
     "nodes": (
-        target("resources = { nodes = 0 }"),
+        target("needs = { nodes = 0 }"),
         "nodes is a whole number of at least 1",
         "nodes",
     ),
