@@ -5,6 +5,7 @@ docs/reference/ladder.md               the list of what rungs show
 docs/reference/controls.md             what each control does
 docs/reference/vary.md                  what each variation changes
 docs/reference/must-differ.md           which seeds are seen and changed
+docs/reference/relations.md             a row for each relation
 docs/reference/frameworks.md           the table of controls and frameworks
 docs/reference/bundle.md               the table of the fields that may leave
 docs/reference/files.md                the index of the files of the package
@@ -30,6 +31,7 @@ from reprocheck.rules.catalogue import GROUPS, Entry
 from reprocheck.rules.fix_text import is_code, language
 from reprocheck.settings import controls, must_differ, variations
 from reprocheck.settings.controls import Control
+from reprocheck.settings.relations import Relation, relations
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -45,6 +47,7 @@ def pages(docs: Path = DOCS) -> Mapping[Path, str]:
         docs / "reference" / "frameworks.md": ("controls", controls_table()),
         docs / "reference" / "vary.md": ("variations", variations_sections()),
         docs / "reference" / "must-differ.md": ("seeds", must_differ_section()),
+        docs / "reference" / "relations.md": ("relations", relations_table()),
     }
     return {
         ladder: ladder_text,
@@ -329,6 +332,25 @@ def _variation(one: variations.Variation) -> Iterator[str]:
         "Source": one.source,
     }
     yield from ("", *(f"- {name}: {fact}" for name, fact in facts.items() if fact), "")
+
+
+PAGE_OF = {"control": "controls", "variation": "vary"}
+"""Kind of a relation -> the page that has a section of its name."""
+
+
+def relations_table() -> str:
+    """Return a row for each relation."""
+    head = "| relation | kind | what it changes | expects | of | class | frameworks | runs |"
+    return "\n".join([head, "|" + "---|" * 8, *map(_relation_row, relations())])
+
+
+def _relation_row(one: Relation) -> str:
+    name = f"`{one.name}`"
+    if one.kind in PAGE_OF:
+        name = f"[{name}]({PAGE_OF[one.kind]}.md#{one.name})"
+    frameworks = ", ".join(COLUMNS.get(framework, framework) for framework in one.frameworks)
+    cells = (name, one.kind, one.does, one.expects, one.facts, one.changes, frameworks)
+    return f"| {' | '.join(cells)} | {one.starts} |"
 
 
 def controls_table() -> str:

@@ -28,6 +28,13 @@ def rules(
             autocompletion=_complete,
         ),
     ] = None,
+    relations: Annotated[
+        bool,
+        option(
+            "--relations",
+            help="Print the table of controls, variations, mirrors and what must differ.",
+        ),
+    ] = False,
     format: Annotated[
         str,
         option("--format", metavar="text|json", help="How to print. [text]"),
@@ -38,6 +45,10 @@ def rules(
 
     if format not in ("text", "json"):
         raise UsageError(f"--format {format}: rules has no such format.", "Take text or json.")
+    if relations:
+        if code is not None:
+            raise UsageError(f"--relations prints one table, and no entry {code}.", "Leave it out.")
+        return rules_view.print_relations(as_json=format == "json")
     if format == "json":
         return rules_view.print_json(code)
     if code is None:

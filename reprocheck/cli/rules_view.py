@@ -7,6 +7,7 @@ from itertools import groupby
 
 from reprocheck.cli.terminal import Stream, standard_output
 from reprocheck.errors import UsageError
+from reprocheck.language import count
 from reprocheck.rules.catalogue import Entry, catalogue, find, nearest
 
 TYPE_CHECKING = False  # importing `typing` takes as long as half of a bare start of Python
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 LABEL = 9
+NAME = 16
+"""Columns of the name of a relation."""
 GAP = 2
 """Columns between those of the table."""
 SHORTEST_TITLE = 20
@@ -99,6 +102,31 @@ def print_json(code: str | None) -> int:
     rows = [{**entry._asdict(), "group": entry.group} for entry in entries]
     shown = rows if code is None else rows[0]
     standard_output().line(json.dumps(shown, indent=2, ensure_ascii=False))
+    return 0
+
+
+def print_relations(*, as_json: bool) -> int:
+    """Print the table of relations: a paragraph for each on a terminal, or JSON."""
+    from reprocheck.settings.relations import relations
+
+    out = standard_output()
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        rows = [asdict(one) for one in relations()]
+        out.line(json.dumps(rows, indent=2, ensure_ascii=False))
+        return 0
+    for kind, some in groupby(relations(), key=lambda one: one.kind):
+        rows = list(some)
+        common = rows[0]
+        runs = count(common.starts, "further run")
+        out.line(f"{kind}: {common.expects}, of {common.facts}, {runs}", "bold")
+        for one in rows:
+            other = one.expects if one.expects != common.expects else ""
+            about = filter(None, [one.changes, other, ", ".join(one.frameworks)])
+            out.labelled(one.name, f"{one.does} ({'; '.join(about)})", "cyan", label_width=NAME)
+        out.line()
     return 0
 
 

@@ -49,6 +49,27 @@ def test_json(workdir: Path) -> None:
     )
 
 
+def test_the_table_of_relations(workdir: Path) -> None:
+    printed = reprocheck_here("rules", "--relations", cwd=workdir).stdout
+    rows = json.loads(
+        reprocheck_here("rules", "--relations", "--format", "json", cwd=workdir).stdout
+    )
+    names = {row["name"] for row in rows}
+    assert {"hash-seed", "file-order", "hostname", "rank-noise", "seed"} <= names
+    assert all(name in printed for name in names)
+    by_kind = {row["kind"]: row for row in rows}
+    assert {kind: row["starts"] for kind, row in by_kind.items()} == {
+        "control": 2,
+        "variation": 1,
+        "must differ": 2,
+        "mirror": 0,
+    }
+    assert by_kind["must differ"]["expects"] == "must differ"
+    assert max(map(len, printed.splitlines())) <= 80
+    wrong = reprocheck_here("rules", "RC301", "--relations", cwd=workdir)
+    assert wrong.returncode == 2 and "--relations prints one table" in wrong.stderr
+
+
 def test_an_unknown_code_names_the_nearest(workdir: Path) -> None:
     done = reprocheck_here("rules", "unseeded-wieghts", cwd=workdir)
     assert done.returncode == 2 and done.stdout == ""

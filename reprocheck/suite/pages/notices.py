@@ -187,7 +187,10 @@ class _Delivery:
 def _delivered(url: str, body: bytes, post: Post) -> str:
     """Try until the webhook accepts the notice; return the error of the last try, "" on success."""
     if not host(url):
-        return f"{named(url)} is no address of a webhook. Set it, or remove it from `webhooks` or `owners`."
+        return (
+            f"{named(url)} is no address of a webhook."
+            " Set it, or remove it from `webhooks` or `owners`."
+        )
     for pause in (0.0, *post.pauses):
         time.sleep(pause)
         try:
