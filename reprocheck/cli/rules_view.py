@@ -114,8 +114,8 @@ def print_relations(*, as_json: bool) -> int:
         import json
         from dataclasses import asdict
 
-        rows = [asdict(one) for one in relations()]
-        out.line(json.dumps(rows, indent=2, ensure_ascii=False))
+        listed = [asdict(one) for one in relations()]
+        out.line(json.dumps(listed, indent=2, ensure_ascii=False))
         return 0
     for kind, some in groupby(relations(), key=lambda one: one.kind):
         rows = list(some)

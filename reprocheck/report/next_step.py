@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping
 
 from reprocheck.language import mark, tr
-from reprocheck.model import Check, VerdictName, is_elsewhere
+from reprocheck.model import MIRRORS_RULE, Check, VerdictName, is_elsewhere
 from reprocheck.model.seeds import SeedChangesNothing, SeedNotJudged
 from reprocheck.report import compared
 from reprocheck.report.command_line import again, compared_again
@@ -234,9 +234,16 @@ def _vary_alone(check: Check) -> Step | None:
     return why, again(check, options)
 
 
+def _mirror(check: Check) -> Step | None:
+    if check.verdict.broken_rule != MIRRORS_RULE:
+        return None
+    return tr("Once what is the same differs, check again:"), again(check, "")
+
+
 _STEPS: tuple[Callable[[Check], Step | None], ...] = (
     _seed,
     _vary_alone,
+    _mirror,
     _allowed_difference,
     _confirm,
     _search_again,
