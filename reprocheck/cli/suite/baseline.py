@@ -211,6 +211,7 @@ def accept(
             for check in checks
             if deeper.is_recorded(suite, check)
         }
+        before = _in_force(opened.history, checks)
         made = baselines.accept(
             opened.history,
             checks,
@@ -221,7 +222,7 @@ def accept(
         )
         for baseline in made:
             deeper.adopt(suite, baseline)
-            view.accepted(baseline, _replaced(opened.history, baseline), suite.baselines)
+            view.accepted(baseline, before[baseline.target], suite.baselines)
     return 0
 
 
@@ -259,9 +260,9 @@ def from_(
             view.nothing_to_accept()
             return 0
         who = who_accepts(opened.suite.file.parent)
+        before = _in_force(opened.history, checks)
         for baseline in baselines.accept(opened.history, checks, why, who, force=force):
-            previous = _replaced(opened.history, baseline)
-            view.accepted(baseline, previous, opened.suite.baselines)
+            view.accepted(baseline, before[baseline.target], opened.suite.baselines)
     return 0
 
 
@@ -308,11 +309,11 @@ def _to_accept(
     return tuple(changed)
 
 
-def _replaced(history: History, baseline: Baseline) -> Baseline | None:
-    """Return the older baseline that this one has replaced; None if there was none."""
-    earlier = history.baselines(baseline.target)[1:]
-    same_key = [one for one in earlier if one.key.digest == baseline.key.digest]
-    return next(iter([*same_key, *earlier]), None)
+def _in_force(history: History, checks: Sequence[TargetCheck]) -> dict[str, Baseline | None]:
+    """Return the baselines that checks are held against before they are accepted, by target."""
+    from reprocheck.suite.baselines import baseline_for
+
+    return {check.target: baseline_for(history, check.target, check.key) for check in checks}
 
 
 @_subcommand

@@ -221,7 +221,12 @@ def _facts(baseline: Baseline, now: Mapping[str, str]) -> None:
     if not baseline.night:
         _row("environment", "not known of imported curves")
         return
-    facts = changed(baseline.environment, now)
+    then = baseline.environment
+    if not then:
+        # the night is in another history: what stood beside the key is not known
+        then = baseline.key.facts
+        now = {name: now[name] for name in then if name in now}
+    facts = changed(then, now)
     if not facts:
         _row("environment", "the same")
         return

@@ -125,7 +125,8 @@ def _next(
         yield "look at one", f"reprocheck suite show {target}"
         yield "check what failed again", "reprocheck suite run --only-failed"
     night = outcome.night.id
-    drifted = [state.target for state in outcome.states if state.drift]
+    good = {check.target for check in outcome.checks if check.good}
+    drifted = [state.target for state in outcome.states if state.drift and state.target in good]
     if drifted:
         yield "accept new curves that are meant", accept_command(*drifted, night=night)
     elif any(one.check and one.check.good for one in report.without_baseline):

@@ -24,7 +24,7 @@ from reprocheck.suite import curves
 from reprocheck.suite.baselines.accepted import AcceptedBaselines
 from reprocheck.suite.baselines.operation import between
 from reprocheck.suite.execution import Job, Performed, perform
-from reprocheck.suite.execution.perform import commits_of
+from reprocheck.suite.execution.perform import commits_of, is_as_in
 from reprocheck.suite.history import History
 from reprocheck.suite.model import (
     LOOKED_BACK,
@@ -164,7 +164,8 @@ def with_commits(
 ) -> tuple[TargetState, ...]:
     """Return the states of a night with the commits that change the suspected files.
 
-    They are those since the last good night; where none is known, since the accepted check.
+    They are those since the last good night; where none is known, since the accepted check. A line
+    that the last good night had already is no suspect.
     """
     suspected = [state for state in states if state.suspect.source]
     if not suspected:
@@ -181,8 +182,12 @@ def with_commits(
         if not file or state.target not in folders:
             return state
         of_baselines = (baseline.commit for baseline in accepted.of(state.target))
-        good = commits.get(green[state.target], next(of_baselines, ""))
-        found = commits_of(folders[state.target] / file, good) or state.suspect.commits
+        good = commits.get(green[state.target], "")
+        path = folders[state.target] / file
+        if is_as_in(path, good):
+            # the kept recording is older than the last good night, which had the line already
+            return replace(state, suspect=Suspect(report=state.suspect.report))
+        found = commits_of(path, good or next(of_baselines, "")) or state.suspect.commits
         return replace(state, suspect=replace(state.suspect, commits=found))
 
     return tuple(map(completed, states))

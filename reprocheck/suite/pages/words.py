@@ -292,7 +292,7 @@ def commands(target: TargetReport) -> list[Fact]:
     differs = bad is not None and (bad.verdict == "not_reproducible" or bad.is_of_resume)
     if target.target is not None and differs:
         steps.append(("Confirm the cause, and get a fix that was tried:", target.target.explain))
-    if target.state.drift:
+    if target.state.drift and bad is None:
         accept = accept_command(line(target.name), night=target.state.night)
         steps.append(("Where the new values are right, accept them:", accept))
     if target.green and target.word not in ("slower", "larger"):
