@@ -47,7 +47,7 @@ def command(
     text = target_table.tables(named, file, with_suite=suite is None)
     if dry_run:
         standard_output().data(text.encode())
-        standard_error().paragraph(f"{os.path.relpath(file)} is as it was.", style="dim")
+        standard_error().paragraph(f"{os.path.relpath(file)} was not written.", style="dim")
         return 0
     target_table.append(text, file)
     _print(standard_output(), named, file)

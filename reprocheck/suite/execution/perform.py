@@ -331,12 +331,12 @@ def commits_of(file: Path, since: str) -> tuple[str, ...]:
 def is_as_in(file: Path, commit: str) -> bool:
     """Return whether a file is known to be as it was in a commit, as `commit_of` returns it.
 
-    A commit with changes beside it tells nothing, and neither does a file that git does not have.
+    A commit with changes beside it tells nothing, and neither does one that git does not have.
     """
-    if not commit or commit.endswith("+"):
+    if not commit:
         return False
-    is_tracked = bool(_git(file.parent, "ls-files", "--", file.name))
-    return is_tracked and not commits_of(file, commit)
+    then = _git(file.parent, "rev-parse", "--verify", "--quiet", f"{commit}:./{file.name}")
+    return bool(then) and then == _git(file.parent, "hash-object", "--", file.name)
 
 
 def _git(folder: Path, *words: str) -> str:

@@ -81,9 +81,25 @@ def test_what_a_job_has_measured_is_taken(
     said = capsys.readouterr().out
     assert f"ACCEPTED a of night {Story.name(1)}" in said
     assert "ACCEPTED b" not in said
+    assert kind == "night" or (folder / "nightly" / ".gitignore").read_text() == "*\n"
+    assert f"replaces      night {Story.name(0)}" in said
+    assert "environment   the same" in said
+    assert "loss        4  0.25     0.375" in said
     found = json.loads((folder / "baselines.json").read_text())["baselines"]
     assert [(one["target"], one["why"]) for one in found] == [("a", "a new rate"), ("b", "first")]
     assert found[0]["replaces"]["why"] == "first"
+
+
+def test_of_a_night_elsewhere_the_facts_of_the_key_are_compared(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    night(folder, 0)
+    main(["suite", "baseline", "accept", "--why", "first"])
+    shutil.rmtree(folder / "nightly")
+    night(folder, 1, a=MOVED)
+    capsys.readouterr()
+    assert main(["suite", "baseline", "diff", "a"]) == 1
+    assert "environment   the same" in capsys.readouterr().out
 
 
 def test_what_is_no_artifact_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

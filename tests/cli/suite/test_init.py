@@ -91,8 +91,9 @@ def test_a_dry_run_prints_the_table_and_writes_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["suite", "init", "--dry-run"]) == 0
-    printed = capsys.readouterr().out
+    printed, said = capsys.readouterr()
     assert list(folder.glob("*.toml")) == []
+    assert said.strip() == "reprocheck.toml was not written."
     (folder / "reprocheck.toml").write_text(printed)
     assert words(folder) == ALL
 

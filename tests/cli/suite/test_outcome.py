@@ -71,6 +71,12 @@ def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Pat
     ]
 
 
+def test_what_is_not_good_is_not_to_be_accepted(tmp_path: Path) -> None:
+    outcome = drift()
+    checks = tuple(replace(check, good=False) for check in outcome.checks)
+    assert "accept" not in "".join(printed(tmp_path, replace(outcome, checks=checks)))
+
+
 def test_a_pass_on_retry_names_the_attempt_that_failed(tmp_path: Path) -> None:
     failed = TargetCheck(night="n2", target="small", causes=("RC302",), folder="nights/n2/1")
     passed = replace(failed, attempt=2, good=True, causes=(), folder="nights/n2/2")

@@ -13,15 +13,17 @@ from reprocheck.suite.baselines import accept
 from reprocheck.suite.curves import pack
 from reprocheck.suite.execution import Job, Performed
 from reprocheck.suite.execution.local_executor import LocalExecutor
+from reprocheck.suite.execution.perform import commit_of
 from reprocheck.suite.history import open_history
 from reprocheck.suite.model import Baseline, Key, Suspect, TargetCheck, TargetState
 from reprocheck.suite.night import Options, Outcome, run
-from reprocheck.suite.night.deeper import Wanted, adopt, keep, kept_place
+from reprocheck.suite.night.deeper import Wanted, adopt, keep, kept_place, with_commits
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, load
 from tests.suite.baselines.curves import curve
+from tests.suite.changes.story import Story, check
 from tests.suite.here import checks_here
-from tests.suite.nights import Told
+from tests.suite.nights import Told, suite_in
 
 SETTINGS = """
 draw = false
@@ -124,6 +126,30 @@ def test_the_recording_of_accepted_curves_takes_the_place_of_the_one_before(
     assert second == first
     assert third[1]["night"] == nights.outcomes[1].night.id
     assert third[1]["curves"] != first[1]["curves"]
+
+
+def test_a_line_that_the_last_good_night_had_is_no_suspect(tmp_path: Path) -> None:
+    suite = suite_in(tmp_path, "a")
+    script = tmp_path / "train.py"
+    script.write_text("# a harmless comment\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "train.py")
+    git(tmp_path, "commit", "-q", "-m", "A harmless comment")
+    with open_history(suite.history) as history:
+        story = Story(history, suite.targets)
+        for _ in range(2):
+            story.night(check("a", commit=commit_of(tmp_path)))
+        night = history.nights()[-1]
+        suspect = Suspect(source="train.py:1", diff="+# a harmless comment", report="compared")
+        drifted = TargetState(
+            night=night.id, target="a", state="drift", failed=True, suspect=suspect
+        )
+        (innocent,) = with_commits(suite, history, night, [drifted])
+        assert innocent.suspect == Suspect(report="compared")
+        script.write_text("# another one\n")
+        (guilty,) = with_commits(suite, history, night, [drifted])
+    assert guilty.suspect.source == "train.py:1"
+    assert guilty.suspect.commits == ("changes that are not committed",)
 
 
 def test_a_clock_beside_the_same_losses_makes_no_other_training(tmp_path: Path) -> None:

@@ -248,6 +248,9 @@ def test_a_failure_names_the_command_that_explains_it() -> None:
     )
     drift = one_of_each().named("drift")
     assert drift is not None and "explain" not in str(words.commands(drift))
+    assert "baseline accept" in str(words.commands(drift))
+    bad = tuple(replace(check, good=False) for check in drift.attempts)
+    assert "baseline accept" not in str(words.commands(replace(drift, attempts=bad)))
 
 
 # -------------------------------------------------------------------------------------- annotations
