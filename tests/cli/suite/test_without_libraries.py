@@ -9,7 +9,7 @@ from pathlib import Path
 from reprocheck.cli.suite import COMMANDS
 from tests.conftest import ROOT, clean_environment
 
-WITHOUT_HISTORY = ("init", "list")
+WITHOUT_HISTORY = ("init", "list", "diff")
 WORDS = {
     "baseline": ["show"],
     "backup": ["copy.sqlite"],
