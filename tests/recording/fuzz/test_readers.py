@@ -81,6 +81,12 @@ LINES = [
     '{"e":"enough","i":1}',
     '{"e":"again"}',
     '{"e":"unrecorded","r":"forward","i":1}',
+    '{"e":"sample","i":1,"t":0.5,"m":1000,"p":2000,"d":3000}',
+    '{"e":"given","k":"network","v":{"number":0,"groups":[["data",[0,1]]]}}',
+    '{"e":"given","k":"pass","v":{"place":"DataLoader[0]","order":"ab","count":64,"shuffles":true,"processes":[7,8]}}',
+    '{"e":"given","k":"batch","v":{"place":"DataLoader[0]","iteration":1,"worker":0,"samples":["a","b"]}}',
+    '{"e":"given","k":"task","v":{"fetcher":1,"number":2,"states":{"numpy":"ab"},"amounts":{"numpy":8}}}',
+    '{"e":"given","k":"draw","v":{"place":"0","iteration":1,"inputs":["ab"],"class_":"Dropout","states":{"torch":"cd"}}}',
     '{"e":"stop","i":3}',
     '{"e":"exit","error":""}',
 ]
