@@ -101,6 +101,8 @@ def planted(thing: Any, kind: str) -> Any:
 
 def _shaped(old: object, name: str) -> object:
     """Hostile text as a field holds it."""
+    if name == "measures":  # numbers by name
+        return {**old, HOSTILE: 1.0}
     if isinstance(old, Mapping):
         value = (HOSTILE, HOSTILE) if name == "changed" else HOSTILE
         return {**old, HOSTILE: value, "torch": value}
