@@ -89,13 +89,18 @@ def test_each_hook_is_a_command_that_ci_runs() -> None:
     assert scan == ".venv/bin/reprocheck scan"
 
 
+PLACEHOLDER = "https://git.example.org/reprocheck"
+"""What stands for the address of the project in the recipes of the nightly: nobody has it."""
+
+
 def addresses(project: dict[str, Any]) -> list[str]:
     """What is named as a place of the project in files that are read with it."""
     words = ["git", "grep", "-hIoEi", r"https?://[^ )>\"']*reprocheck[^ )>\"']*", "--", "."]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode > 1:
         pytest.skip("not a checkout")
-    return [one for one in done.stdout.split() if one not in project.get("urls", {}).values()]
+    known = {*project.get("urls", {}).values(), PLACEHOLDER}
+    return [one for one in done.stdout.split() if one not in known]
 
 
 def test_no_file_names_an_address_of_the_project_that_pyproject_does_not() -> None:
