@@ -13,6 +13,7 @@ from reprocheck.language import shortlist
 from reprocheck.report import diffs
 from reprocheck.suite import check_report
 from reprocheck.suite.check_report import CheckReport, Rung
+from reprocheck.suite.model import Suspect
 from reprocheck.suite.surface import compare_recordings
 
 _AROUND = ("environment", "files and arguments")
@@ -53,6 +54,11 @@ class Operation:
     report: Path
     source: str = ""
     diff: str = ""
+
+    def suspect(self, root: Path) -> Suspect:
+        """Return the changed line, with its report relative to the folder of the suite."""
+        report = self.report.relative_to(root).as_posix()
+        return Suspect(report=report, source=self.source, diff=self.diff)
 
 
 def between(kept: Path, now: Path, folder: Path, *, names: tuple[str, str]) -> Operation:

@@ -23,7 +23,7 @@ from reprocheck.suite.check_report import CheckReport
 from reprocheck.suite.diff.recording import Pair, Recorder, Say, both_worktrees
 from reprocheck.suite.diff.result import Compared, Revision, TargetDiff
 from reprocheck.suite.execution import Executor, read
-from reprocheck.suite.model import Difference, RankSeries, Suspect, TargetCheck
+from reprocheck.suite.model import Difference, RankSeries, TargetCheck
 from reprocheck.suite.night.run import JobObserver
 from reprocheck.suite.reports import shown
 from reprocheck.suite.target import Target
@@ -149,11 +149,7 @@ def _judged(target: Target, pair: Pair, recorder: Recorder) -> tuple[TargetDiff,
         operation = between(then, now, pair[0].job.folder.parent, names=(first.shown, second.shown))
     except ReprocheckError as error:
         return replace(result, operation=error.message), None
-    suspect = Suspect(
-        report=operation.report.relative_to(recorder.root).as_posix(),
-        source=operation.source,
-        diff=operation.diff,
-    )
+    suspect = operation.suspect(recorder.root)
     return replace(result, operation=operation.sentence, suspect=suspect), operation
 
 

@@ -154,9 +154,7 @@ def compared(recording: Wanted, performed: Performed) -> Found | None:
         found = between(recording.against, job.recording, job.folder.parent, names=names)
     except ReprocheckError as error:
         return Found(error.message)
-    report = found.report.relative_to(job.root).as_posix()
-    suspect = Suspect(report=report, source=found.source, diff=found.diff)
-    return Found(found.sentence, suspect)
+    return Found(found.sentence, found.suspect(job.root))
 
 
 def with_commits(

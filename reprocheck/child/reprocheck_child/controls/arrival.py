@@ -75,15 +75,7 @@ def install(active: Active) -> None:
         ("multiprocessing.pool", _pool),
         ("queue", _queues),
     ):
-        import_hook.when_imported(name, _guarded(active, act))
-
-
-def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
-    def callback(module: object) -> None:
-        with guarded("delays of workers"):
-            act(active, module)
-
-    return callback
+        import_hook.when_imported(name, guarded("delays of workers")(partial(act, active)))
 
 
 def _executors(active: Active, module: Any) -> None:

@@ -16,7 +16,7 @@ import time
 from itertools import count
 
 from ..recorder import import_hook
-from ..recorder.hooking import like, replace, set_attribute
+from ..recorder.hooking import like, replace, set_in_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ def _datetime(active: Active, clock: Clock, module: Any) -> None:
         return instant.replace(microsecond=nanoseconds % _SECOND // 1000)
 
     for name, method, real in (("now", now, real_now), ("utcnow", utcnow, real_utcnow)):
-        set_attribute(kind, name, classmethod(like(method, real)))
-    set_attribute(module.date, "today", classmethod(like(today, real_today)))
+        set_in_type(kind, name, classmethod(like(method, real)))
+    set_in_type(module.date, "today", classmethod(like(today, real_today)))
 
 
 def _seconds(nanoseconds: int) -> float:

@@ -25,16 +25,9 @@ _NO_GENERATORS = ("secrets", "uuid", "tempfile", __name__)
 
 def install(active: Active) -> None:
     """Replace the seeding of generators when their modules are imported."""
-    import_hook.when_imported("random", _guarded(active, _python))
-    import_hook.when_imported("numpy.random", _guarded(active, _numpy))
-
-
-def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
-    def callback(module: object) -> None:
-        with guarded("generators without a seed"):
-            act(active, module)
-
-    return callback
+    seeded = guarded("generators without a seed")
+    import_hook.when_imported("random", seeded(lambda module: _python(active, module)))
+    import_hook.when_imported("numpy.random", seeded(lambda module: _numpy(active, module)))
 
 
 def acting(active: Active, skip: int = 1) -> str:

@@ -63,23 +63,16 @@ _LIMIT = 1 << 32
 def install(active: Active) -> None:
     """Watch the functions that seed, and the parser of arguments."""
     calls = Calls(active)
-    import_hook.when_imported("random", _guarded(calls.python))
-    import_hook.when_imported("numpy.random", _guarded(calls.numpy))
-    import_hook.when_imported("torch", _guarded(calls.torch))
-    import_hook.when_imported("jax._src.prng", _guarded(calls.jax))
-    import_hook.when_imported("argparse", _guarded(calls.argparse))
-    import_hook.when_imported("click.core", _guarded(calls.click))
+    watched = guarded("watching what seeds")
+    import_hook.when_imported("random", watched(calls.python))
+    import_hook.when_imported("numpy.random", watched(calls.numpy))
+    import_hook.when_imported("torch", watched(calls.torch))
+    import_hook.when_imported("jax._src.prng", watched(calls.jax))
+    import_hook.when_imported("argparse", watched(calls.argparse))
+    import_hook.when_imported("click.core", watched(calls.click))
     for module, function, generator in FUNCTIONS:
         hook = partial(calls.function, function=function, generator=generator)
-        import_hook.when_imported(module, _guarded(hook))
-
-
-def _guarded(act: Callable[[Any], None]) -> Callable[[object], None]:
-    def callback(module: object) -> None:
-        with guarded("watching what seeds"):
-            act(module)
-
-    return callback
+        import_hook.when_imported(module, watched(hook))
 
 
 class Call:

@@ -31,22 +31,13 @@ _watched: dict[str, Drawn] = {}
 
 def install(active: Active) -> None:
     """Seed `random` and `numpy.random`, and again in worker processes."""
-    import_hook.when_imported("random", _guarded(active, lambda module: _python(active, module)))
-    import_hook.when_imported(
-        "numpy.random", _guarded(active, lambda module: _numpy(active, module))
-    )
+    seeding = guarded("seeding")
+    import_hook.when_imported("random", seeding(lambda module: _python(active, module)))
+    import_hook.when_imported("numpy.random", seeding(lambda module: _numpy(active, module)))
     if "--multiprocessing-fork" in getattr(sys, "orig_argv", sys.argv):
         import_hook.when_imported(
-            "multiprocessing.spawn", _guarded(active, lambda module: _spawned(active, module))
+            "multiprocessing.spawn", seeding(lambda module: _spawned(active, module))
         )
-
-
-def _guarded(active: Active, act: Callable[[Any], None]) -> Callable[[object], None]:
-    def callback(module: object) -> None:
-        with guarded("seeding"):
-            act(module)
-
-    return callback
 
 
 def _python(active: Active, module: Any) -> None:
@@ -57,11 +48,11 @@ def _python(active: Active, module: Any) -> None:
         setattr(module, name, getattr(hidden, name))
     _seed(active, hidden.seed, "random.seed", drawn)
 
+    @guarded("seeding")
     def after_fork() -> None:
         _seed(active, hidden.seed, "random.seed in a forked process", None)
 
-    callback = _guarded(active, lambda _: after_fork())
-    os.register_at_fork(after_in_child=(lambda: callback(None)))
+    os.register_at_fork(after_in_child=after_fork)
 
 
 def _numpy(active: Active, module: Any) -> None:

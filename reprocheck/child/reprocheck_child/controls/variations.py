@@ -12,7 +12,7 @@ import time
 from functools import partial
 
 from ..recorder import import_hook
-from ..recorder.hooking import guarded, like, replace, set_attribute
+from ..recorder.hooking import guarded, like, replace, set_in_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _local_dates(active: Active, module: Any) -> None:
         (module.date, ("today", "fromtimestamp")),
     ):
         for name in names:
-            set_attribute(kind, name, counted(kind, name))
+            set_in_type(kind, name, counted(kind, name))
 
 
 def _path(active: Active) -> None:

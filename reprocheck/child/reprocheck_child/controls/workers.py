@@ -50,7 +50,7 @@ def install(active: Active) -> None:
     """Replace pools when the modules that define them are imported."""
     for name, kind, method, keyword, value in LIBRARIES:
         order = partial(_library, kind, method, keyword, value)
-        import_hook.when_imported(name, _guarded(active, order))
+        import_hook.when_imported(name, guarded("single worker")(partial(order, active)))
     for name, act in (
         ("multiprocessing.pool", _pool),
         ("concurrent.futures.thread", _threads),
@@ -58,15 +58,7 @@ def install(active: Active) -> None:
         ("concurrent.futures._base", _results),
         ("asyncio.tasks", _coroutines),
     ):
-        import_hook.when_imported(name, _guarded(active, act))
-
-
-def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
-    def callback(module: object) -> None:
-        with guarded("single worker"):
-            act(active, module)
-
-    return callback
+        import_hook.when_imported(name, guarded("single worker")(partial(act, active)))
 
 
 def _library(

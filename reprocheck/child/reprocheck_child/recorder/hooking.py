@@ -239,7 +239,7 @@ def set_in_type(kind: Any, name: str, value: Any) -> None:
     )
     attributes[name] = value
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
-    if getattr(kind, name) is not value:
+    if kind.__dict__[name] is not value:
         raise TypeError("the type %s keeps its own %s" % (kind.__name__, name))
 
 
@@ -314,21 +314,3 @@ class Removable:
                 setattr(owner, name, before)
         self._handles.clear()
         self._put.clear()
-
-
-def set_attribute(kind: type, name: str, value: Any) -> None:
-    """Set an attribute of a class, also of a C type, which refuses `setattr`."""
-    try:
-        setattr(kind, name, value)
-    except TypeError:
-        import ctypes
-        import gc
-
-        # what the proxy `__dict__` of a C type stands for; methods are cached until told otherwise
-        (entries,) = [
-            referent for referent in gc.get_referents(kind.__dict__) if type(referent) is dict
-        ]
-        entries[name] = value
-        ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
-    if kind.__dict__[name] is not value:
-        raise TypeError("the class keeps its own " + name)
